@@ -6,26 +6,26 @@ import { revocationFile } from '../../../src/accounts/revocations.ts';
 import { applyRevocations, requestRevocation } from '../../../src/cli/accounts/revocation.ts';
 import { lockDirectory } from '../../../src/store/files/lock.ts';
 import { call, type Ended } from '../../support/cli/command.ts';
-import { done, type LiveServer, startOn, startProcessOn, usersFile } from '../../support/cli/oauth.ts';
-import { accessToken, ask as askSigned, callback as consumerCallback } from '../../support/oauth/consumer.ts';
-import { callback, refresh, tokensFor } from '../../support/oauth/server.ts';
+import {
+  done,
+  type LiveServer,
+  register,
+  startOn,
+  startProcessOn,
+  usersFile,
+} from '../../support/cli/oauth.ts';
+import { accessToken, ask as askSigned } from '../../support/oauth/consumer.ts';
+import { refresh, tokensFor } from '../../support/oauth/server.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const records = '/users/ann/financialrecords';
-const scopes = ['--scope', 'read', '--scope', 'write'];
 
 /** Returns a directory with the clients `app` and `robot` and the consumer `printer`. */
 async function registered(): Promise<{ data: string; config: string }> {
   const data = join(temporaryDirectory(), 'data');
-  const place = ['--data', data, '--secret-stdin'];
-  await done(
-    ['client', 'add', 'app', '--redirect-uri', callback, ...scopes, ...place],
-    'app-secret-0123456789\n',
-  );
-  const robot = ['client', 'add', 'robot', '--grant', 'client_credentials', '--users', '*', ...place];
-  await done(robot, 'robot-secret-0123456789\n');
-  const printer = ['consumer', 'add', 'printer', '--callback', consumerCallback, ...scopes, ...place];
-  await done(printer, 'printer-secret-0123456789\n');
+  await register('--data', data);
+  const robot = ['client', 'add', 'robot', '--grant', 'client_credentials', '--users', '*'];
+  await done([...robot, '--data', data, '--secret-stdin'], 'robot-secret-0123456789\n');
   return { data, config: usersFile() };
 }
 

@@ -5,15 +5,14 @@ import { describe, test } from 'node:test';
 import { signedFetch } from '../../../src/client/index.ts';
 import { grantsCollection } from '../../../src/oauth/records.ts';
 import { call, type Ended, startServer } from '../../support/cli/command.ts';
-import { type LiveServer, startProcessOn, usersFile } from '../../support/cli/oauth.ts';
+import { type LiveServer, register, startProcessOn, usersFile } from '../../support/cli/oauth.ts';
 import { imports, openSharedStore } from '../../support/module/shared-store.ts';
-import { accessToken, ask as askSigned, callback as consumerCallback } from '../../support/oauth/consumer.ts';
-import { callback, tokensFor } from '../../support/oauth/server.ts';
+import { accessToken, ask as askSigned } from '../../support/oauth/consumer.ts';
+import { tokensFor } from '../../support/oauth/server.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { importFrom, sharedModule, writeModule } from '../write-module.ts';
 
 const records = '/users/ann/financialrecords';
-const scopes = ['--scope', 'read', '--scope', 'write'];
 const secret = 'secret-of-eve-0123456789';
 const plain = ['--no-tls', '--port', '0', '--log', 'off'];
 
@@ -22,19 +21,6 @@ async function done(args: readonly string[], input = ''): Promise<Ended> {
   const ended = await call(args, { input });
   assert.equal(ended.status, 0, `${args.join(' ')}: ${ended.stderr}`);
   return ended;
-}
-
-/** Registers the clients and the consumer that the helpers for OAuth use. */
-async function register(place: readonly string[]): Promise<void> {
-  const input = (name: string) => `${name}-secret-0123456789\n`;
-  await done(
-    ['client', 'add', 'app', '--redirect-uri', callback, ...scopes, '--secret-stdin', ...place],
-    input('app'),
-  );
-  await done(
-    ['consumer', 'add', 'printer', '--callback', consumerCallback, ...scopes, '--secret-stdin', ...place],
-    input('printer'),
-  );
 }
 
 /** Returns a module whose store only has the methods of `Store`. */
@@ -119,7 +105,7 @@ describe('check', () => {
 test('grants in a store are listed and revoked while a server runs', async () => {
   const directory = temporaryDirectory();
   const place = ['--module', sharedModule(directory)];
-  await register(place);
+  await register(...place);
   const server = await startProcessOn(join(temporaryDirectory(), 'data'), usersFile(), ...place);
   const tokens = await tokensFor(server);
   const signed = await accessToken(server);
@@ -165,7 +151,7 @@ describe('export and import', () => {
     const [output, returned] = [join(temporaryDirectory(), 'out'), join(temporaryDirectory(), 'back')];
     assert.ok(from !== undefined && to !== undefined && back !== undefined);
     await done(['user', 'add', 'eve', '--secret-stdin', '--data', from], `${secret}\n`);
-    await register(['--data', from]);
+    await register('--data', from);
     const config = usersFile();
     const server = await startProcessOn(from, config);
     await storeArticles(server.running.url);
@@ -366,7 +352,7 @@ describe('several processes', () => {
   test('that start at the same time with one store use one master key, also after a restart', async () => {
     const directory = temporaryDirectory();
     const file = sharedModule(directory);
-    await register(['--module', file]);
+    await register('--module', file);
     const start = () => startProcessOn(join(temporaryDirectory(), 'data'), usersFile(), '--module', file);
     const [one, other] = await Promise.all([start(), start()]);
     const signed = await accessToken(one);

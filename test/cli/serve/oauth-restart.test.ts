@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { call } from '../../support/cli/command.ts';
-import { done, startOn, startProcessOn, usersFile } from '../../support/cli/oauth.ts';
+import { done, register, startOn, startProcessOn, usersFile } from '../../support/cli/oauth.ts';
 import {
   accessToken,
   approve,
@@ -14,7 +14,7 @@ import {
   requestToken,
   sign,
 } from '../../support/oauth/consumer.ts';
-import { callback, codeFor, exchange, refresh, tokensFor } from '../../support/oauth/server.ts';
+import { codeFor, exchange, refresh, tokensFor } from '../../support/oauth/server.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const records = '/users/ann/financialrecords';
@@ -23,11 +23,7 @@ const scopes = ['--scope', 'read', '--scope', 'write'];
 /** A directory with the client `app` and the consumer `printer`. */
 async function registered(): Promise<{ data: string; config: string }> {
   const data = join(temporaryDirectory(), 'data');
-  const place = ['--data', data, '--secret-stdin'];
-  const client = ['client', 'add', 'app', '--redirect-uri', callback, ...scopes, ...place];
-  await done(client, 'app-secret-0123456789\n');
-  const consumer = ['consumer', 'add', 'printer', '--callback', consumerCallback, ...scopes, ...place];
-  await done(consumer, 'printer-secret-0123456789\n');
+  await register('--data', data);
   return { data, config: usersFile() };
 }
 

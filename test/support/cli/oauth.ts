@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/clock.ts';
+import { callback as consumerCallback } from '../oauth/consumer.ts';
 import type { Answer, Asked, Sending } from '../oauth/server.ts';
-import { buildMessage, toAnswer } from '../oauth/server.ts';
+import { buildMessage, callback, toAnswer } from '../oauth/server.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 import { call, type Given, type Running, startProcess, startServer } from './command.ts';
 
@@ -33,6 +34,14 @@ export async function done(args: readonly string[], input = ''): Promise<string>
   const { status, stdout, stderr } = await call(args, { input });
   if (status !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
   return stdout;
+}
+
+/** Registers the client `app` and the consumer `printer` of the tests of OAuth in a place, such as `--data DIR`. */
+export async function register(...place: readonly string[]): Promise<void> {
+  const more = ['--scope', 'read', '--scope', 'write', '--secret-stdin', ...place];
+  await done(['client', 'add', 'app', '--redirect-uri', callback, ...more], 'app-secret-0123456789\n');
+  const printer = ['consumer', 'add', 'printer', '--callback', consumerCallback, ...more];
+  await done(printer, 'printer-secret-0123456789\n');
 }
 
 /** Starts a server on a directory, in this process. It is known to others as https://localhost. */
