@@ -36,6 +36,12 @@ test('POST to an item changes only the fields that were sent', async () => {
   assert.equal((await ask('GET', '/articles/1')).text, article('Mate', '1.00'));
 });
 
+test('POST to an item that does not exist returns 404 and creates nothing', async () => {
+  const { ask } = openService();
+  assert.equal((await ask('POST', '/articles/9', { ...ann, content: article('Tea') })).status, 404);
+  assert.equal((await ask('GET', '/articles/9')).status, 404);
+});
+
 test('the response to PUT has validators if the content was stored byte for byte (RFC 9110 §9.3.4)', async () => {
   const { ask } = openService();
   const put = (fields: Record<string, string> = {}, content = article('Tea')) =>

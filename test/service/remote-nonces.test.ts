@@ -10,6 +10,7 @@ import { createRemoteNonces } from './remote-nonces.ts';
 import {
   article,
   openSigned,
+  openUnused,
   problemIn,
   type Reply,
   readField,
@@ -20,6 +21,16 @@ import {
 const list: Unsigned = { method: 'GET', target: '/users/ann/financialrecords' };
 const put: Unsigned = { method: 'PUT', target: '/articles/1', content: article };
 const remove: Unsigned = { method: 'DELETE', target: '/articles/1' };
+
+/** Requests that are refused after their credentials were accepted, with their status. */
+const refusedLate: readonly (readonly [status: number, Unsigned])[] = [
+  [403, { method: 'GET', target: '/users/bob/financialrecords' }],
+  [404, { ...remove, target: '/articles/none' }],
+  [405, { ...put, target: '/articles' }],
+  [412, { ...put, fields: [['If-Match', '"other"']] }],
+  [415, { ...put, fields: [['Content-Encoding', 'br']] }],
+  [422, { ...put, content: '{"title":"Tea"}' }],
+];
 
 /** Records how each request was decided. */
 function recordingObserver() {
@@ -65,6 +76,39 @@ for (const scheme of schemeNames) {
         }
       });
     }
+
+    test('one user has at most maxNoncesPerUser nonces, and replays do not count', async () => {
+      const { sign, send } = await openRemote({}, { maxNonces: 20, maxNoncesPerUser: 10 });
+      const first = sign(scheme, put);
+      assert.equal((await send(first)).status, 201);
+      for (let replay = 0; replay < 15; replay += 1) assert.equal((await send(first)).status, 401);
+      const replies: Reply[] = [];
+      while (replies.length < 12 && replies.at(-1)?.status !== 429)
+        replies.push(await send(sign(scheme, { ...put, target: `/articles/of-${replies.length}` })));
+      const refused = replies.pop();
+      assert.equal(refused?.status, 429, refused?.text);
+      assert.ok(replies.every(({ status }) => status === 201));
+      // The consumer of OAuth has used some of them to obtain its token.
+      assert.ok(replies.length === 9 || (scheme === 'oauth' && replies.length > 5), `${replies.length}`);
+      assert.ok(refused !== undefined);
+      assert.match(String(readField(refused, 'Retry-After')), /^[0-9]+$/);
+    });
+
+    test('a replay of a request that failed after authentication is refused as with the embedded engine', async () => {
+      for (const [status, unsigned] of refusedLate) {
+        const both = [await openSigned(), await openRemote()];
+        const refused: Reply[] = [];
+        for (const { sign, send } of both) {
+          await send(sign('hmac', put));
+          const signed = sign(scheme, { ...unsigned, nonce: 'once' });
+          const first = await send(signed);
+          assert.equal(first.status, status, first.text);
+          refused.push(await send(signed));
+        }
+        assert.equal(refused[0]?.status, 401);
+        assert.deepEqual(refused[1], refused[0]);
+      }
+    });
 
     test('the trace of a replay equals that of the embedded engine', async () => {
       const [here, there] = [recordingObserver(), recordingObserver()];
@@ -138,6 +182,46 @@ for (const scheme of schemeNames) {
         assert.equal((await send(sign('hmac', { ...put, method: 'GET' }))).status, 404, 'nothing was made');
       }
     });
+
+    test('a request gets 500 and changes nothing if its claim fails in any other way', async () => {
+      const failures: (() => never | Promise<never>)[] = [
+        () => Promise.reject(new TypeError('cannot read properties of undefined')),
+        () => {
+          throw new TypeError('cannot read properties of undefined');
+        },
+      ];
+      for (const failure of failures) {
+        const remote = createRemoteNonces();
+        let failing = false;
+        const { claim } = remote.nonces;
+        const nonces = {
+          ...remote.nonces,
+          claim: (...parts: Parameters<typeof claim>) => (failing ? failure() : claim(...parts)),
+        };
+        const { sign, send } = await openSigned({ nonces, onError: () => {} });
+        failing = true;
+        for (const unsigned of [list, put]) {
+          const reply = await send(sign(scheme, unsigned));
+          assert.deepEqual([reply.status, problemIn(reply)], [500, 'internal-error']);
+        }
+        failing = false;
+        assert.equal((await send(sign('hmac', { ...put, method: 'GET' }))).status, 404, 'nothing was made');
+      }
+    });
+
+    test('a nonce beyond the limit is refused with 503 as with the embedded engine', async () => {
+      const [remote, embedded] = [
+        await openRemote({ max: 3 }),
+        await openSigned({ maxNonces: 3, maxNoncesPerUser: 3 }),
+      ];
+      const replies = [];
+      for (const { sign, send } of [embedded, remote]) {
+        await send(sign('hmac', list));
+        replies.push(await send(sign(scheme, put)));
+      }
+      assert.equal(replies[0]?.status, 503);
+      assert.deepEqual(replies[1], replies[0]);
+    });
   });
 }
 
@@ -155,6 +239,34 @@ test('a request token is issued once for a nonce, and not if the engine cannot b
   assert.equal(refused.status, 503);
   assert.match(refused.field('Retry-After'), /^[1-9][0-9]*$/);
   assert.doesNotMatch(refused.text, /ECONNREFUSED|oauth_token/);
+});
+
+test('claims that complete in another order are assigned to their own requests', async () => {
+  const { nonces, inFlight } = createRemoteNonces({ byHand: true });
+  const { sign, send } = openUnused({ nonces });
+  const changes = ['first', 'second', 'third'].map((nonce) => ({
+    ...put,
+    target: `/articles/${nonce}`,
+    nonce,
+  }));
+  const nothing = { method: 'DELETE', target: '/articles/none', nonce: 'fourth' };
+  const answered: number[] = [];
+  const replies = [...changes, nothing].map(async (unsigned, place) => {
+    const reply = await send(sign('hmac', unsigned));
+    answered.push(place);
+    return reply.status;
+  });
+  await settle();
+  assert.deepEqual(
+    inFlight.map(({ nonce }) => nonce),
+    ['first', 'second', 'third', 'fourth'],
+  );
+  for (const place of [2, 0, 3, 1]) {
+    inFlight[place]?.answer();
+    await settle();
+  }
+  assert.deepEqual(await Promise.all(replies), [201, 201, 201, 404]);
+  assert.deepEqual(answered, [2, 0, 3, 1]);
 });
 
 /** Returns a resource in code that counts its calls, and has no store. */

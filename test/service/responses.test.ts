@@ -234,3 +234,21 @@ test('user information in an absolute target is neither logged nor returned', as
   assert.match(entries.join(), /"path":"\/nope"/);
   assert.doesNotMatch(entries.join(), /hunter2/);
 });
+
+test('an exception in an action returns 500, and is reported to the operator but not to the client', async () => {
+  const faults: unknown[] = [];
+  const { ask } = openService({
+    resources: {
+      '/broken': {
+        GET: action('anyone', async () => {
+          throw new Error('the inside');
+        }),
+      },
+    },
+    onError: (error) => faults.push(error),
+  });
+  const reply = await ask('GET', '/broken');
+  assert.equal(`${reply.status} ${reply.member('type')}`, '500 /problems/internal-error');
+  assert.doesNotMatch(reply.text, /the inside/);
+  assert.equal(faults.length, 1);
+});
