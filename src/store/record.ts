@@ -21,7 +21,7 @@ export type Record = HeadRecord | ChangeRecord | TransferPart;
 export type JournalRecord = HeadRecord | ChangeRecord;
 
 /** A record of a snapshot. */
-export type SnapshotRecord = SnapshotHead | BlockRecord | EndRecord;
+type SnapshotRecord = SnapshotHead | BlockRecord | EndRecord;
 
 /** The first record of a snapshot. */
 export interface SnapshotHead {
@@ -89,7 +89,7 @@ export interface ClaimRecord {
 }
 
 /** A record of a file of nonces. */
-export type NoncesRecord = NoncesHead | ClaimRecord;
+type NoncesRecord = NoncesHead | ClaimRecord;
 
 /** The first record of a file of nonces. */
 export interface NoncesHead {

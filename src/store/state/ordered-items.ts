@@ -22,18 +22,12 @@ export class OrderedItems {
     return chunk[countUpTo(chunk, sequence) - 1]?.sequence === sequence;
   }
 
-  /** Adds an item. Throws RangeError if its sequence is not the highest one. */
-  append(item: StoredItem): void {
-    if (this.last >= item.sequence) throw new RangeError('items must be appended in ascending sequence');
-    const chunk = this.#chunks.at(-1);
-    if (chunk !== undefined && chunk.length < maxChunkLength) chunk.push(item);
-    else this.#chunks.push([item]);
-  }
-
-  /** Inserts an item. No other item has its sequence. */
+  /** Inserts an item. No other item has its sequence, which is the highest one of most. */
   insert(item: StoredItem): void {
+    const last = this.#chunks.at(-1);
     if (item.sequence > this.last) {
-      this.append(item);
+      if (last !== undefined && last.length < maxChunkLength) last.push(item);
+      else this.#chunks.push([item]);
       return;
     }
     const chunk = this.#chunks[this.#indexFor(item.sequence)] ?? [];
