@@ -62,16 +62,6 @@ test('Amazon S3 requires X-Amz-Content-Sha256 in the header form', async () => {
   assert.match(detail, /X-Amz-Content-Sha256 is missing/);
 });
 
-test('the content must have the hash that is signed', async () => {
-  const request = signed({ method: 'PUT', content: 'abc' });
-  const { body } = received({ method: 'PUT', target: '/', fields: [], content: 'abd' });
-  const service = openAws4Service();
-  assert.equal(await service.verdictOn({ ...request, body }), 'digest-mismatch');
-  assert.equal(await service.verdictOn(request), accessKeyId);
-  const none = received({ method: 'PUT', target: '/', fields: [] });
-  assert.equal(await service.verdictOn({ ...request, body: none.body }), 'digest-mismatch');
-});
-
 test('the content is not read if the header section is sufficient to refuse the request', async () => {
   const service = openAws4Service();
   const parts = { method: 'PUT', content: 'abc' };
@@ -85,11 +75,4 @@ test('the content is not read if the header section is sufficient to refuse the 
   );
   const late = presigned(60, { ...parts, time: time - 61_000 });
   assert.equal(await service.verdictOn(unread(late)), 'date-out-of-window');
-});
-
-test('content above the limit is rejected as too large', async () => {
-  const content = 'x'.repeat(101);
-  const service = openAws4Service({}, { bodyLimit: 100 });
-  assert.equal(await service.verdictOn(presigned(60, { method: 'PUT', content })), 'content-too-large');
-  assert.equal(await service.verdictOn(presigned(60, { method: 'PUT', content: 'x' })), accessKeyId);
 });

@@ -4,7 +4,6 @@ import { createHash, createHmac } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { type SigningScheme, signRequest } from '../../../src/client/index.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
-import { send as sendAsIs } from '../../support/schemes/exchange.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
 const secret = 'wJalrXUtnFEMI';
@@ -92,26 +91,5 @@ test('signRequest signs a + in the path as the declaration says', async (context
       const { status } = await double.fetch(path, { headers: { Host: host, ...headers } });
       assert.equal(status, 204, `${service} ${plusInPath} ${path} ${double.journal.last()}`);
     }
-  }
-});
-
-test('an absolute form is verified with its own authority', async (context) => {
-  const double = await open(context);
-  const { host: own } = new URL(double.url);
-  const scheme = {
-    type: 'aws4',
-    region: 'us-east-1',
-    service: 's3',
-    accessKeyId: 'AKIDEXAMPLE',
-    secret,
-  } as const;
-  const headers = signRequest({ url: `http://${own}/bucket/a`, scheme, date: now });
-  for (const [target, sent, expected] of [
-    [`http://${own}/bucket/a`, 'other.example', 204],
-    [`http://other.example/bucket/a`, own, 401],
-  ] as const) {
-    const lines = Object.entries({ Host: sent, ...headers });
-    const request = { method: 'GET', target, secure: false, lines, content: undefined };
-    assert.equal((await sendAsIs(double, request)).status, expected, `${double.journal.last()}`);
   }
 });

@@ -3,7 +3,7 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
-import { openDeclared, signDeclared, startSeconds } from '../../support/schemes/clients/declared.ts';
+import { openDeclared, startSeconds } from '../../support/schemes/clients/declared.ts';
 
 const list = {
   message: '{timestamp}.{body}',
@@ -81,58 +81,6 @@ test('a malformed form, and content that is not a form, are rejected if the mess
   assert.equal(await declared.verdictOn(request('a=%', form)), 'malformed-credentials');
   assert.equal(await declared.verdictOn(request('{}', 'application/json')), 'malformed-credentials');
   assert.equal(await declared.verdictOn(request('a=b', form)), 'credentials-refused');
-});
-
-const partner = {
-  message: '{timestamp}.{method}.{target}.{nonce}.{body}',
-  signature: { field: 'X-Signature', format: 'v1={signature}' },
-  user: { field: 'X-Api-Key' },
-  timestamp: { field: 'X-Timestamp' },
-  nonce: { field: 'X-Nonce' },
-};
-
-test('requests signed by the signer are verified', async () => {
-  const declarations = [
-    partner,
-    list,
-    {
-      message: '{method-lower} {url} {query-sorted}\n{form-sorted}{body-sha256}',
-      signature: { query: 's' },
-      user: 'ann',
-      encoding: 'base64',
-    },
-    {
-      message: '{host}{path}{user}{field:X-A}{body-md5-base64}',
-      signature: { field: 'S' },
-      user: { field: 'U' },
-      hash: 'sha512',
-      encoding: 'base64url',
-    },
-  ];
-  for (const declaration of declarations) {
-    const unsigned = {
-      method: 'POST',
-      url: new URL('https://example.com/a%20b?d=1&c=2'),
-      target: '/a%20b?d=1&c=2',
-      fields: [
-        ['X-A', 'field'],
-        ['Content-Type', 'application/x-www-form-urlencoded'],
-      ] as const,
-      content: Buffer.from('y=1&x=%20'),
-    };
-    const identity = { user: 'ann', secret: 'the secret of ann' };
-    const signed = signDeclared(unsigned, declaration, identity, { nonce: 'n1' });
-    const fields = [['Host', 'example.com'] as const, ...unsigned.fields, ...signed.fields];
-    const { method, content } = unsigned;
-    const request = createRequest({
-      method,
-      target: signed.target,
-      headers: fields,
-      body: content,
-      secure: true,
-    });
-    assert.equal(await openDeclared(declaration).verdictOn(request), 'ann');
-  }
 });
 
 test('a signed form is parsed only if it has at most 64 KiB and 1,000 parameters', async () => {

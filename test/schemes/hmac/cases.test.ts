@@ -3,15 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { createAccounts } from '../../../src/accounts/accounts.ts';
-import { createRateLimiter } from '../../../src/accounts/rate-limit.ts';
-import { createManualClock } from '../../../src/clock.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
-import { createAuthenticator } from '../../../src/schemes/authenticate.ts';
 import { createKey } from '../../../src/schemes/hmac/credentials.ts';
-import { createNonces } from '../../../src/store/nonces/nonces.ts';
-import { createHmacVerifier } from '../../support/schemes/hmac-verifier.ts';
+import { openTestService } from '../../support/schemes/clients/service.ts';
 
 const folder = join(import.meta.dirname, '../../../fixtures/hmac');
 const cases = readdirSync(folder, { withFileTypes: true })
@@ -33,30 +28,17 @@ function parseRequest(text: string): IncomingRequest {
   );
 }
 
-function authenticatorOfCases() {
-  const clock = createManualClock(Date.UTC(2013, 3, 20, 12, 59, 24));
+async function verdictOn(request: IncomingRequest): Promise<string> {
   const secret = (text: string) => ({ secrets: [{ secret: text }] });
   const users = new Map([
     ['johndoe', secret('secret')],
     ['jürgen', secret('secret')],
     ['longkey', secret(read('secret-over-64-bytes', 'secret.txt').trim())],
   ]);
-  const scheme = createHmacVerifier({
-    accounts: createAccounts(users),
-    nonces: createNonces({ bucketSpan: 150_000, max: 1000, key: new Uint8Array(16), monotonic: () => 0 }),
-    clock,
-  });
-  return createAuthenticator([scheme], createRateLimiter(0, clock));
-}
-
-async function verdictOn(request: IncomingRequest): Promise<string> {
-  try {
-    const principal = await authenticatorOfCases().authenticate(request);
-    return principal === undefined ? 'nobody' : `good ${principal.name}`;
-  } catch (error) {
-    if (error instanceof Problem) return error.type;
-    throw error;
-  }
+  const { outcome } = openTestService({ users, at: Date.UTC(2013, 3, 20, 12, 59, 24) });
+  const result = await outcome(request);
+  if (result instanceof Problem) return result.type;
+  return result === 'nobody' ? result : `good ${result}`;
 }
 
 test('there are at least twenty cases', () => {

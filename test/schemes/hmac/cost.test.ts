@@ -77,16 +77,6 @@ test('authentication returns its verdict synchronously if it has nothing to wait
   }
 });
 
-test('authentication waits for an asynchronous lookup of accounts', async () => {
-  const known = createAccounts(users);
-  const accounts = { ...known, find: async (name: string) => known.find(name) };
-  const scheme = await schemeWith({ claim: () => 'fresh' }, { accounts });
-  const request = signedRequest();
-  const verdict = scheme.authenticate(request, readRest(request));
-  assert.ok(verdict instanceof Promise);
-  assert.deepEqual(await verdict, { outcome: 'good', principal: { name: 'ann', scheme: 'hmac' } });
-});
-
 test('the verdict waits until the nonce is stored', async () => {
   let store = (): void => {};
   const scheme = await schemeWith({

@@ -77,11 +77,9 @@ const wholly: [what: string, secret: string, key: Buffer, hint: RegExp][] = [
   ['Latin-1', 'sixteen letters \u00e9', Buffer.from('sixteen letters \u00e9', 'latin1'), /Latin-1/],
 ];
 
-for (const [what, secret, key, hint] of wholly) {
-  test(`an explained refusal recognises a secret of 16 bytes or more that was decoded: ${what}`, async () => {
-    assert.match(await hintFor(secret, key), hint);
-  });
-}
+for (const [what, secret, key, hint] of wholly)
+  test(`an explained refusal recognises a secret of 16 bytes or more that was decoded: ${what}`, async () =>
+    assert.match(await hintFor(secret, key), hint));
 
 const inPart: [what: string, secret: string, key: Buffer][] = [
   ['nothing of it is hexadecimal', 'my secret that is long enough', Buffer.alloc(0)],

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import test from 'node:test';
-import type { Accounts } from '../../../src/accounts/accounts.ts';
 import { formatContentDigest } from '../../../src/http/headers/content-digest.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { countOperations } from '../../support/schemes/counted-crypto.ts';
 import {
-  accountsWithKeys,
   annsSecret,
   arriving,
   get,
@@ -60,20 +58,6 @@ test('a request signed with each algorithm is accepted, with and without the par
   for (const key of keys)
     for (const alg of [false, true])
       assert.equal(await judgeRequest(signed(get, { key, alg })), 'good ann', key.id);
-});
-
-test('lookups of users and keys may be asynchronous', async () => {
-  const accounts = accountsWithKeys();
-  const slow: Accounts = {
-    ...accounts,
-    find: async (name) => accounts.find(name),
-    findKey: async (id) => accounts.findKey?.(id),
-  };
-  assert.equal(await judgeRequest(signed(get), { accounts: slow }), 'good ann');
-  assert.equal(
-    await judgeRequest(signed(get, { key: signingKey('test-key-ed25519') }), { accounts: slow }),
-    'good ann',
-  );
 });
 
 test('white space that structured fields permit does not change the signature', async () => {

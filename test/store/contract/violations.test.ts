@@ -27,19 +27,25 @@ function applying(apply: (change: StoreChange, store: Store) => Promise<StoreRes
   };
 }
 
+type Page = Awaited<ReturnType<Store['list']>>;
+
+/** Replaces the pages that are listed. */
+function listing(list: (page: Page, parameters: Parameters<Store['list']>) => Page): () => Store {
+  return () => {
+    const store = memory();
+    return { ...store, list: async (...parameters) => list(await store.list(...parameters), parameters) };
+  };
+}
+
 /** Replaces the entries that are read and listed. */
 function reading(read: (entry: StoredItem) => StoredItem): () => Store {
   return () => {
-    const store = memory();
+    const store = listing((page) => ({ ...page, entries: page.entries.map(read) }))();
     return {
       ...store,
       async read(collection, id) {
         const entry = await store.read(collection, id);
         return entry && read(entry);
-      },
-      async list(...parameters) {
-        const page = await store.list(...parameters);
-        return { ...page, entries: page.entries.map(read) };
       },
     };
   };
@@ -158,42 +164,15 @@ const wrongStores: readonly (readonly [rule: string, open: () => Store])[] = [
   ],
   [
     'a list has pages of every size at every depth, in the order of creation',
-    () => {
-      const store = memory();
-      return {
-        ...store,
-        async list(collection, after, limit, bytes) {
-          const page = await store.list(collection, after, limit, bytes);
-          return { ...page, more: page.entries.length === limit };
-        },
-      };
-    },
+    listing((page, [, , limit]) => ({ ...page, more: page.entries.length === limit })),
   ],
   [
     'a list has all items when it is read few bytes at a time',
-    () => {
-      const store = memory();
-      return {
-        ...store,
-        async list(collection, after, limit, bytes) {
-          const page = await store.list(collection, after, limit);
-          return bytes === 1 ? { ...page, entries: [] } : page;
-        },
-      };
-    },
+    listing((page, [, , , bytes]) => (bytes === 1 ? { ...page, entries: [] } : page)),
   ],
   [
     'a list has the revision and time of its last change, which never decrease',
-    () => {
-      const store = memory();
-      return {
-        ...store,
-        async list(...parameters) {
-          const page = await store.list(...parameters);
-          return { ...page, modified: page.entries.at(-1)?.modified ?? 0 };
-        },
-      };
-    },
+    listing((page) => ({ ...page, modified: page.entries.at(-1)?.modified ?? 0 })),
   ],
   [
     'a list has a change once its promise has resolved',

@@ -17,6 +17,8 @@ export const start = Date.UTC(2024, 1, 29, 12, 0, 0);
 interface TestService {
   readonly authenticator: Authenticator;
   readonly clock: ManualClock;
+  /** The principal's name, `nobody`, or the problem. */
+  outcome(request: IncomingRequest): Promise<string | Problem>;
   /** The principal's name, `nobody`, or the type of the problem. */
   verdictOn(request: IncomingRequest): Promise<string>;
   problemWith(request: IncomingRequest): Promise<Problem>;
@@ -28,9 +30,11 @@ export function openTestService(
     maxNonces?: number;
     maxNoncesPerUser?: number;
     users?: Map<string, AccountRecord>;
+    /** The server's time (ms). Default: the start of every test. */
+    at?: number;
   } = {},
 ): TestService {
-  const clock = createManualClock(start);
+  const clock = createManualClock(options.at ?? start);
   const users =
     options.users ??
     new Map([
@@ -57,6 +61,7 @@ export function openTestService(
   return {
     authenticator,
     clock,
+    outcome,
     async verdictOn(request) {
       const result = await outcome(request);
       return typeof result === 'string' ? result : result.type;
