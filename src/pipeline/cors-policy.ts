@@ -5,6 +5,7 @@ import { describeFault, formatPath } from '../shape/fault.ts';
 import {
   addKeywords,
   flag,
+  isList,
   listOf,
   object,
   optional,
@@ -50,11 +51,6 @@ export interface CorsPolicy {
   readonly credentials: boolean;
   /** In seconds. */
   readonly maxAge: number;
-}
-
-/** Returns whether a declaration is only the list of the origins. */
-function isList(declared: CorsDeclaration): declared is readonly string[] {
-  return Array.isArray(declared);
 }
 
 /** Returns the policy of a declaration that was checked. */

@@ -7,6 +7,7 @@ import { CollectionReferences, compileReferences } from '../collections/referenc
 import { requireStoreFor, type Serving } from '../collections/served.ts';
 import type { Resource } from '../pipeline/resource.ts';
 import type { Route, RouteLayer } from '../pipeline/router.ts';
+import { isList } from '../shape/shape.ts';
 import type { Store } from '../store/store.ts';
 import type { Limits, ServiceOptions } from './options.ts';
 
@@ -21,10 +22,6 @@ export function readCollections({
 }: ServiceOptions): readonly Collection[] {
   if (isList(collections)) return collections;
   return Object.entries(collections).map(([path, declaration]) => defineCollection(path, declaration));
-}
-
-function isList<T>(value: Readonly<Record<string, unknown>> | readonly T[]): value is readonly T[] {
-  return Array.isArray(value);
 }
 
 /** Returns all routes: of the collections, of `resources`, and the server's own unless one of those has the same path. */

@@ -396,6 +396,11 @@ export function object<const M extends MemberShapes>(
   };
 }
 
+/** Returns whether a value is a list, where it can be an object instead. */
+export function isList<T>(value: object | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
+}
+
 /** The members of an object by name. */
 export type Members = Readonly<Record<string, unknown>>;
 

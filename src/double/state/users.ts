@@ -10,6 +10,7 @@ import { checkUser } from '../../service/user-checks.ts';
 import {
   anything,
   either,
+  isList,
   listOf,
   mapOf,
   object,
@@ -221,10 +222,6 @@ const usersShape = either(
   listOf(text()),
   mapOf(anything, undefined, { expected: "an object such as { johndoe: {} } or ['johndoe']", orMap: true }),
 );
-
-function isList(declared: DoubleUsersOption): declared is readonly string[] {
-  return Array.isArray(declared);
-}
 
 /** Returns the password of a user. Throws RangeError if it is not known. */
 export function requirePassword({ control }: DoubleUsers, user: string): string {

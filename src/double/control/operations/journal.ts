@@ -104,8 +104,7 @@ export function journalOperations({
       summary: 'Returns an entry, with the date and nonce of its signature, and an earlier use of the nonce',
       errors: { 404: 'The journal does not contain the entry.' },
       run(_, { number: wanted = '' }) {
-        const entry = journal.all().find(({ number: each }) => String(each) === wanted);
-        if (entry === undefined) throw new Problem('not-found', `The journal has no entry ${wanted}.`);
+        const entry = requireEntry(journal, wanted);
         const shown = entry.view();
         const scheme = shown.principal?.scheme ?? shown.auth?.scheme;
         const window = scheme === undefined ? undefined : windows[scheme];
@@ -132,6 +131,13 @@ async function entriesContent(entries: readonly JournalEntry[]): Promise<string>
 /** Returns the latest entry whose number is at most `after`. If it was dropped from the journal, so were all before it. */
 function findLatest(journal: DoubleJournal, after = 0): JournalEntry | undefined {
   return journal.all().findLast(({ number: each }) => each <= after);
+}
+
+/** Returns the entry with a number. Throws a Problem if there is none. */
+export function requireEntry(journal: DoubleJournal, wanted: number | string): JournalEntry {
+  const entry = journal.all().find(({ number: each }) => String(each) === String(wanted));
+  if (entry === undefined) throw new Problem('not-found', `The journal has no entry ${wanted}.`);
+  return entry;
 }
 
 /** Throws the end of a wait without a match as a Problem `not-found`. */

@@ -4,16 +4,15 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { oauth1Methods } from '../../../accounts/oauth1-methods.ts';
 import { signatureAlgorithms } from '../../../algorithms.ts';
-import { Problem } from '../../../http/problem.ts';
 import { bytesOf, octetsOf } from '../../../http/syntax/octets.ts';
 import type { NamedPart } from '../../../schemes/message.ts';
 import { flag, listOf, mapOf, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { clearTimeout, setTimeout } from '../../../timers.ts';
 import { listSignedParts } from '../../fetch/signing.ts';
 import type { JournalEntry, RawEntry } from '../../journal/entry.ts';
-import type { DoubleJournal } from '../../journal/journal.ts';
 import { bytesInBase64 } from '../content.ts';
 import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
+import { requireEntry } from './journal.ts';
 
 /** The maximum number of bytes of a request. */
 const maxRequest = 4 * 1024 * 1024;
@@ -64,12 +63,6 @@ export function sendOperations({ addresses, journal }: Controlled): readonly Ope
       },
     }),
   ];
-}
-
-function requireEntry(journal: DoubleJournal, wanted: number): JournalEntry {
-  const entry = journal.all().find(({ number: each }) => each === wanted);
-  if (entry === undefined) throw new Problem('not-found', `The journal has no entry ${wanted}.`);
-  return entry;
 }
 
 /** Returns the bytes to send. Throws RangeError unless exactly one of them is present, and if they are too long. */
