@@ -2,12 +2,11 @@
 
 import { parseFormOctets } from '../../http/form.ts';
 import { bytesOf, octetsOf } from '../../http/syntax/octets.ts';
-import { decodeEscapes, encodeOctets, mapEscapes } from '../../http/syntax/percent.ts';
+import { decodeEscapes, encodeOctets } from '../../http/syntax/percent.ts';
 import { findQuery } from '../../http/target.ts';
 import { encoders } from '../../schemes/explain/encoders.ts';
 import { describe, listTextVariants, type Variant } from '../../schemes/explain/mistake.ts';
 import { canonical, listCanonicalMistakes } from '../../schemes/explain/parameters.ts';
-import { unsentNames } from '../../schemes/explain/unsent.ts';
 import { orderMistakes, separatorMistakes } from '../../schemes/explain/whole.ts';
 import { octetsOfPiece, type Part } from '../../schemes/message.ts';
 import { encodePair, normalizePairs } from '../../schemes/oauth1/base-string.ts';
@@ -37,7 +36,6 @@ function uriMistakes(
   const uri = `${scheme}://${authority}${path}`;
   return [
     ['the query was left in the base URI', `${uri}?${findQuery(target)}`],
-    [`${other} was signed, without the port`, `${other}://${authority.replace(/:\d*$/, '')}${path}`],
     ...(host === authority
       ? []
       : [scheme, other].map(
@@ -47,9 +45,7 @@ function uriMistakes(
               `${each}://${host}${path}`,
             ] as const,
         )),
-    ['the base URI was signed without port and path', `${scheme}://${authority.replace(/:\d*$/, '')}`],
     ['the path was signed without scheme and host', path],
-    ['the base URI was signed in upper case', uri.toUpperCase()],
   ];
 }
 
@@ -85,9 +81,6 @@ export function* messageMistakes(
     'the parameters were encoded once instead of twice',
     [...[method, uri].map((each = '') => encodeOctets(each)), normalized].join('&'),
   );
-  yield mistake('the base string has escapes in lower case', mapEscapes(right, toLowerCase));
-  for (const order of groupedOrders(pairs))
-    yield buildMistake('the parameters were not sorted', order.join('&'));
   for (const { hint, parameters } of encodingMistakes(presented, content, normalized))
     yield buildMistake(hint, parameters);
   for (const [hint, parameters] of listTextVariants(
@@ -115,21 +108,9 @@ export function* messageMistakes(
     yield mistake(describe(`the parameters and the base string were ${how}`, '', normalized, encoded), both);
     yield mistake(describe(`the base string was ${how}`, '', right, alone), alone);
   }
-  const protocol = pairs.filter(isProtocolPair);
-  const groups = parts.filter(({ name }) => name.endsWith(' parameters'));
-  if (groups.length > 1)
-    yield buildMistake('the parameters of query and form were left out', normalizePairs(protocol));
-  const addPair = (hint: string, pair: string): MessageMistake =>
-    buildMistake(hint, normalizePairs([...pairs, pair]));
-  yield addPair('oauth_signature was signed too', 'oauth_signature=');
-  if (!pairs.some((pair) => pair.startsWith('oauth_token=')))
-    yield addPair('an empty oauth_token was signed, but not sent', 'oauth_token=');
-  if (!pairs.some((pair) => pair.startsWith('oauth_version=')))
-    yield addPair('oauth_version was signed, but not sent', 'oauth_version=1.0');
-  const sent = new Set(pairs.map((pair) => pair.split('=', 1)[0]));
-  for (const name of unsentNames)
-    for (const value of sent.has(name) ? [] : ['', 'undefined', 'null'])
-      yield addPair(`the parameter ${name}=${value} was signed, but was not sent`, `${name}=${value}`);
+  for (const [hint, added] of additionalPairs)
+    if (!pairs.some((pair) => pair.startsWith(added.replace(/[^=]*$/, ''))))
+      yield buildMistake(hint, normalizePairs([...pairs, added]));
   const segments = buildSegments(method, uri, normalized);
   yield* separatorMistakes(segments, (changed) => changed.map(({ value }) => value));
   yield* orderMistakes(segments, (changed) =>
@@ -137,20 +118,12 @@ export function* messageMistakes(
   );
 }
 
-function isProtocolPair(pair: string): boolean {
-  return pair.startsWith('oauth_');
-}
-
-/** Returns orders of parameters that were not sorted: those of the request before those of the protocol, or the reverse. */
-function groupedOrders(pairs: readonly string[]): readonly (readonly string[])[] {
-  const protocol = pairs.filter(isProtocolPair);
-  const others = pairs.filter((pair) => !isProtocolPair(pair));
-  return [protocol, [...protocol].sort()].flatMap((own) => [
-    [...others, ...own],
-    [...own, ...others],
-    [...[...others].sort(), ...own],
-  ]);
-}
+/** Parameters of the protocol that clients sign, but do not send as signed. */
+const additionalPairs: readonly (readonly [hint: string, pair: string])[] = [
+  ['oauth_signature was signed too', 'oauth_signature='],
+  ['an empty oauth_token was signed, but not sent', 'oauth_token='],
+  ['oauth_version was signed, but not sent', 'oauth_version=1.0'],
+];
 
 /** Returns the function that encodes a name or a value again, in another way. */
 function reencode(encode: (octets: string) => string): (encoded: string) => string {
@@ -169,10 +142,6 @@ function buildSegments(method: string | undefined, uri: string, parameters: stri
     const part: Part = { kind: 'other', name, value };
     return at === 0 ? [part] : [ampersand, part];
   });
-}
-
-function toLowerCase(text: string): string {
-  return text.toLowerCase();
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { serializeBareItem } from '../../http/structured-fields/serialize.ts';
 import { bytesOf } from '../../http/syntax/octets.ts';
-import { decodeEscapes, decodeSome } from '../../http/syntax/percent.ts';
+import { decodeEscapes } from '../../http/syntax/percent.ts';
 import { lineMistakes } from '../explain/lines.ts';
 import { permutations, type Variant } from '../explain/mistake.ts';
 import { variantsOfPart } from '../explain/parts.ts';
@@ -20,9 +20,14 @@ export function partMistakes({ name, value }: Part, presented: PresentedSignatur
   const [, component] = /^"(@[^"]*)"/.exec(name) ?? [];
   switch (component) {
     case '@scheme':
-      return schemeMistakes(text);
+      return text === 'https'
+        ? [['"@scheme" was signed as http, but the request arrived over TLS', 'http']]
+        : [['"@scheme" was signed as https, but the request arrived without TLS', 'https']];
     case '@query-param':
-      return queryParameterMistakes(text);
+      return [
+        ['the value of "@query-param" was signed decoded', decodeEscapes(text)],
+        ['the value of "@query-param" was signed with + for a space; it is %20', text.replaceAll('%20', '+')],
+      ];
     case '@request-target':
       return [
         [
@@ -33,25 +38,6 @@ export function partMistakes({ name, value }: Part, presented: PresentedSignatur
     default:
       return [];
   }
-}
-
-function schemeMistakes(value: string): Variant[] {
-  return [
-    value === 'https'
-      ? ['"@scheme" was signed as http, but the request arrived over TLS', 'http']
-      : ['"@scheme" was signed as https, but the request arrived without TLS', 'https'],
-    ['"@scheme" was signed with a colon', `${value}:`],
-    ['"@scheme" was signed in upper case', value.toUpperCase()],
-  ];
-}
-
-function queryParameterMistakes(value: string): Variant[] {
-  const marks = decodeSome(value, (character) => "!'()~".includes(character));
-  return [
-    ['the value of "@query-param" was signed decoded', decodeEscapes(value)],
-    ['the value of "@query-param" was signed with + for a space; it is %20', value.replaceAll('%20', '+')],
-    ['the value of "@query-param" was encoded without the characters !\'()~', marks],
-  ];
 }
 
 /** Returns other values of the last line (RFC 9421 §2.3). */
