@@ -114,8 +114,7 @@ test('with --on-mismatch warn, the server starts and reports the mismatches, and
   assert.equal((await send('POST', '/articles/2', { price })).status, 404, 'a change of other fields');
   assert.equal((await send('PUT', '/articles/2', { title: 'b', price })).status, 200);
   assert.equal((await send('GET', '/articles/2')).status, 200);
-  server.signal('SIGTERM');
-  const ended = await server.ended;
+  const ended = await server.stop();
   assert.equal(ended.status, 0);
   assert.doesNotMatch(ended.stderr, /Error/);
 });
@@ -150,8 +149,7 @@ test('violations of a rule that was added later are reported, and do not prevent
   const server = await startServer(['--data', data, '--port', '0', '--no-tls']);
   assert.ok((await server.awaitStderr(/breaks/)).includes(`countersign: ${found}\n`));
   assert.equal((await fetch(`${server.url}/articles/1`)).status, 200);
-  server.signal('SIGTERM');
-  assert.equal((await server.ended).status, 0);
+  assert.equal((await server.stop()).status, 0);
 });
 
 test('at most three items and three fields are named, without their values', () => {
@@ -194,8 +192,7 @@ test('a value that its field no longer permits prevents a start, even if it can 
   assert.deepEqual([started.status, started.stderr, started.stdout], [1, message, '']);
   const server = await startServer([...options, '--on-mismatch', 'warn']);
   assert.equal((await sender(server.url)('GET', '/articles/1')).status, 200);
-  server.signal('SIGTERM');
-  await server.ended;
+  await server.stop();
 });
 
 test('items of a collection that is no longer declared are reported at a start, and check exits with 1', async () => {
@@ -210,8 +207,7 @@ test('items of a collection that is no longer declared are reported at a start, 
   assert.match(checked.stdout, /^items {8}\/articles: 2$/m);
   const server = await startServer(options);
   await server.awaitStderr(/not declared/);
-  server.signal('SIGTERM');
-  const ended = await server.ended;
+  const ended = await server.stop();
   assert.equal(ended.status, 0);
   assert.ok(ended.stderr.includes(message), ended.stderr);
 });

@@ -48,8 +48,7 @@ function keptConnection(url: string) {
 
 /** Ends the server and gives what it said. */
 async function ended(server: Awaited<ReturnType<typeof startServer>>): Promise<Ended> {
-  server.signal('SIGTERM');
-  return server.ended;
+  return server.stop();
 }
 
 /** A data directory with the users named, and what their secrets are. */

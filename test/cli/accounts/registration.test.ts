@@ -265,8 +265,7 @@ countersign: ${config}: consumers require HTTPS, which --no-tls disables
     await server.awaitStderr(
       /the clients in .*clients\.json require HTTPS, which --no-tls disables\. The clients stay as they were\.\n/,
     );
-    server.signal('SIGTERM');
-    assert.equal((await server.ended).status, 0);
+    assert.equal((await server.stop()).status, 0);
     const refusal = `countersign: the clients in ${join(data, 'clients.json')} require HTTPS, which --no-tls disables\n`;
     for (const args of [plain, ['check', ...plain]]) {
       const end = await call(args);

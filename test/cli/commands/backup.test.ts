@@ -115,8 +115,7 @@ describe('backup', () => {
       assert.equal(checked.status, 0, checked.stderr);
       const restarted = await startServer(['--config', config, '--data', last, '--port', '0', '--no-tls']);
       assert.equal((await fetch(`${restarted.url}/notes/1`)).status, 200);
-      restarted.signal('SIGTERM');
-      assert.equal((await restarted.ended).status, 0);
+      assert.equal((await restarted.stop()).status, 0);
     } finally {
       server.child.kill('SIGTERM');
     }
@@ -207,8 +206,7 @@ describe('backup', () => {
     const rejected = await fetch(`${second.url}/notes`, { headers: { ...fields } });
     assert.equal(rejected.status, 503);
     assert.match(await rejected.text(), /nonces-lost/);
-    for (const each of [server, second]) each.signal('SIGTERM');
-    for (const each of [server, second]) assert.equal((await each.ended).status, 0);
+    for (const each of [server, second]) assert.equal((await each.stop()).status, 0);
   });
 
   test('leaves nothing that can be mistaken for a backup if it is killed, and can be repeated', async () => {
@@ -255,8 +253,7 @@ describe('restore', () => {
     const server = await startServer(['--config', config, '--port', '0', '--no-tls']);
     const reply = await fetch(`${server.url}/notes/1`, { headers: { Accept: 'application/json' } });
     assert.equal(await reply.text(), '{"text":"a"}');
-    server.signal('SIGTERM');
-    assert.equal((await server.ended).status, 0);
+    assert.equal((await server.stop()).status, 0);
   });
 
   test('replaces data only with --replace, and does not remove other files', async () => {
@@ -346,8 +343,7 @@ describe('a copy made with cp -a', () => {
         201,
       );
       if (state === 'stopped') {
-        server.signal('SIGTERM');
-        assert.equal((await server.ended).status, 0);
+        assert.equal((await server.stop()).status, 0);
       }
       const copy = freshDirectory();
       assert.equal(spawnSync('cp', ['-a', data, copy]).status, 0);
@@ -358,11 +354,9 @@ describe('a copy made with cp -a', () => {
       assert.equal((await fetch(`${second.url}/notes/1`)).status, 200);
       const third = await run(['--config', config, '--data', copy, '--port', '0', '--no-tls']);
       assert.match(third.stderr, new RegExp(`is in use by process ${second.pid}`));
-      second.signal('SIGTERM');
-      assert.equal((await second.ended).status, 0);
+      assert.equal((await second.stop()).status, 0);
       if (state === 'stopped') return;
-      server.signal('SIGTERM');
-      assert.equal((await server.ended).status, 0);
+      assert.equal((await server.stop()).status, 0);
     });
   }
 });

@@ -63,8 +63,7 @@ test('check reports the users, items and process of a directory in use, and chan
   assert.match(during.stdout, /^items {8}\/articles: 2$/m);
   assert.ok(!during.stdout.includes('hidden'));
   assert.deepEqual(readContents(data), before);
-  server.signal('SIGTERM');
-  await server.ended;
+  await server.stop();
   assert.doesNotMatch((await call(['check', '--config', config])).stdout, /in use/);
 });
 

@@ -17,8 +17,7 @@ test('the ready line ends with the control address, and the generated token is p
   )?.[1];
   const control = createConsole({ url: server.controlUrl, token: drawn ?? '' });
   assert.equal((await control.send('GET', '/server')).keeps, 'memory');
-  server.signal('SIGTERM');
-  const { status, stdout } = await server.ended;
+  const { status, stdout } = await server.stop();
   assert.equal(status, 0);
   assert.match(stdout, /^Countersign is ready: http:\S+ https:\S+ control=http:\/\/127\.0\.0\.1:[0-9]+\n$/);
 });
@@ -47,8 +46,7 @@ test('neither a wait for a journal entry nor a delayed response prevents the ser
   const waiting = control.exchange('POST', '/journal/wait', { match: { path: '/never' }, timeout: 60_000 });
   waiting.catch(() => {}); // it may be cut off
   await control.send('GET', '/health');
-  server.signal('SIGTERM');
-  assert.equal((await server.ended).status, 0);
+  assert.equal((await server.stop()).status, 0);
   await Promise.allSettled([delayed, waiting]);
 });
 

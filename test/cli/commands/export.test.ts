@@ -131,8 +131,7 @@ describe('import', () => {
           ];
         }),
       );
-      server.signal('SIGTERM');
-      await server.ended;
+      await server.stop();
       return found;
     };
     const before = await answers(old);
@@ -301,8 +300,7 @@ test('export accepts the key of encrypted accounts, and the accounts stay encryp
   writeFileSync(key, `${'ab'.repeat(32)}\n`, { mode: 0o600 });
   assert.equal((await call(['user', 'add', 'ann', '--data', data, '--key-file', key])).status, 0);
   const server = await startServer(['--data', data, '--key-file', key, '--port', '0', '--no-tls']);
-  server.signal('SIGTERM');
-  await server.ended;
+  await server.stop();
   const args = ['--data', data, '--with-accounts'];
   const exported = await call(['export', ...args, '--key-file', key]);
   assert.equal(exported.status, 0, exported.stderr);

@@ -45,8 +45,7 @@ test('check exits with 1 for a document with a mistake and prints its place, and
   const bad = await fetch(`${server.url}/bad`);
   assert.equal(bad.status, 501);
   assert.match(JSON.parse(await bad.text()).detail, place);
-  server.signal('SIGTERM');
-  assert.match((await server.ended).stderr, place, 'the start lists the mistake');
+  assert.match((await server.stop()).stderr, place, 'the start lists the mistake');
   for (const command of ['check', 'serve']) {
     const strict = await call([command, ...plain, '--partner', file, '--strict']);
     assert.notEqual(strict.status, 0);
@@ -155,8 +154,7 @@ describe('the client that is missing is named, and with it requests are accepted
   test('a start warns of it', async () => {
     const partner = fileWith(documentFor({ clientCredentials: flow }));
     const server = await startServer([...plain, '--partner', partner]);
-    server.signal('SIGTERM');
-    const { stderr } = await server.ended;
+    const { stderr } = await server.stop();
     assert.match(stderr, /^countersign: #.* add one, such as clients: .*"grants":\["client_credentials"\]/m);
     assert.doesNotMatch(stderr, /client add app|^ +at /m);
   });
@@ -178,8 +176,7 @@ test('serve --partner returns the responses of the document, also with a control
   assert.deepEqual([order.status, order.headers.get('content-type')], [200, 'application/json']);
   assert.equal((await fetch(`${server.url}/orders`)).status, 401);
   assert.equal((await fetch(`${server.url}/articles`)).status, 404);
-  server.signal('SIGTERM');
-  await server.ended;
+  await server.stop();
   const token = 'token-of-the-control-interface';
   const controlled = await startServer([...plain, '--partner', file, '--control-port', '0'], {
     environment: { COUNTERSIGN_CONTROL_TOKEN: token },
@@ -198,8 +195,7 @@ test('serve --partner returns the responses of the document, also with a control
   assert.equal((await fetch(`${controlled.url}/orders/ord_1`)).status, 200);
   const coverage = JSON.parse(await (await send('/partner/coverage')).text());
   assert.match(coverage.text, /getOrder .*: 200 × 2, 404 × 1/);
-  controlled.signal('SIGTERM');
-  await controlled.ended;
+  await controlled.stop();
 });
 
 /** Returns the status of a request with a bearer token over plain HTTP. */
@@ -218,15 +214,13 @@ describe('--tls', () => {
       test(`a bearer token over plain HTTP gets ${status} with --tls ${tls}${title}`, async () => {
         const server = await startServer([...flags, '--tls', tls, ...further]);
         assert.equal(await sendToken(server.url), status);
-        server.signal('SIGTERM');
-        await server.ended;
+        await server.stop();
       });
 
   test('TLS is required by default, also with a control port', async () => {
     const server = await startServer([...flags, '--control-port', '0']);
     assert.equal(await sendToken(server.url), 403);
-    server.signal('SIGTERM');
-    await server.ended;
+    await server.stop();
   });
 
   test('assumed is refused on an address that other hosts reach', async () => {
@@ -253,8 +247,7 @@ for (const [validation, status] of Object.entries({ on: 400, warn: 200, off: 200
       validation,
     ]);
     assert.equal((await fetch(`${server.url}/x?unknown=1`)).status, status);
-    server.signal('SIGTERM');
-    await server.ended;
+    await server.stop();
   });
 
 test('--validation without a document is ignored with a warning', async () => {

@@ -56,8 +56,7 @@ describe('check', () => {
     await done(['user', 'add', 'eve', '--secret-stdin', '--module', file], `${secret}\n`);
     const server = await startServer(['--module', file, ...plain]);
     await storeArticles(server.url);
-    server.signal('SIGTERM');
-    await server.ended;
+    await server.stop();
     const before = readFileSync(join(directory, 'parts.json'), 'utf8');
     const { stdout, stderr } = await done(['check', '--module', file, '--no-tls']);
     assert.equal(stderr, '');
@@ -229,8 +228,7 @@ describe('export and import', () => {
     await done(['user', 'add', 'eve', '--secret-stdin', '--data', from], `${secret}\n`);
     const server = await startServer(['--data', from, ...plain]);
     await storeArticles(server.url);
-    server.signal('SIGTERM');
-    await server.ended;
+    await server.stop();
     const items = await done(['export', '--data', from]);
     assert.ok(!items.stdout.includes('users.json'));
     const all = await exported(from);
@@ -273,8 +271,7 @@ describe('export and import', () => {
     writeFileSync(other, 'cd'.repeat(32), { mode: 0o600 });
     await done(['user', 'add', 'eve', '--secret-stdin', '--data', data, '--key-file', key], `${secret}\n`);
     const server = await startServer(['--data', data, '--key-file', key, ...plain]);
-    server.signal('SIGTERM');
-    await server.ended;
+    await server.stop();
     const all = await exported(data);
     assert.ok(!all.includes(secret));
     const file = sharedModule(temporaryDirectory());

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { signedFetch } from '../../../src/client/index.ts';
-import { call, type Ended, type Running, run, startProcess, startServer } from '../../support/cli/command.ts';
+import { call, type Running, run, startProcess, startServer } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { importFrom, sharedModule, writeModule } from '../write-module.ts';
 
@@ -13,11 +13,6 @@ const article = '{"title":"Green tea","price":{"value":"12.30","currency":"EUR"}
 const { ann, bob } = { ann: 'secret-of-ann-0123456789', bob: 'secret-of-bob-0123456789' };
 
 /** Stops a server with SIGTERM. */
-async function stop(server: Running): Promise<Ended> {
-  server.signal('SIGTERM');
-  return server.ended;
-}
-
 /** Returns the status of a request that a user signs. */
 async function put({ url }: Running, path: string, user: string, secret: string): Promise<number> {
   const init = { method: 'PUT', user, secret, headers: json, body: article };
@@ -66,11 +61,11 @@ export default () => ({
       /@method/,
       'the scheme of the module is offered',
     );
-    assert.equal((await stop(first)).status, 0);
+    assert.equal((await first.stop()).status, 0);
     const second = await start();
     assert.equal(await (await fetch(`${second.url}/count`)).text(), '1');
     assert.equal((await fetch(`${second.url}/articles/1`)).status, 200);
-    assert.equal((await stop(second)).status, 0);
+    assert.equal((await second.stop()).status, 0);
   });
 
   test('can replace the store of nonces', async () => {
@@ -85,7 +80,7 @@ export default () => ({
 });`);
     const server = await startProcess(['--memory', '--module', file, ...plain]);
     assert.equal(await put(server, '/articles/1', 'ann', ann), 401);
-    assert.match((await stop(server)).stderr, /claimed by ann/);
+    assert.match((await server.stop()).stderr, /claimed by ann/);
   });
 });
 
@@ -97,7 +92,7 @@ describe('onRequest', () => {
     const server = await startProcess(['--memory', '--module', file, '--log', 'off', ...plain]);
     await fetch(`${server.url}/articles?secret=1`);
     await fetch(`${server.url}/none`, { method: 'POST' });
-    const { stderr, status } = await stop(server);
+    const { stderr, status } = await server.stop();
     assert.equal(status, 0);
     const entries = [...stderr.matchAll(/^audit (.*)$/gm)].map(([, text = '']) => JSON.parse(text));
     assert.deepEqual(
@@ -117,7 +112,7 @@ describe('onRequest', () => {
     const server = await startProcess(['--memory', '--module', file, '--log', 'json', ...plain]);
     for (const path of ['/a', '/b', '/c', '/a', '/b', '/c'])
       assert.equal((await fetch(`${server.url}${path}`)).status, 404);
-    const { stderr, status } = await stop(server);
+    const { stderr, status } = await server.stop();
     assert.equal(status, 0);
     const lines = stderr.split('\n').filter((line) => line.includes('onRequest'));
     assert.equal(lines.length, 3, stderr);
@@ -136,7 +131,7 @@ describe('onRequest', () => {
 export default () => ({ onRequest: ({ path }) => writeFile(${JSON.stringify(join(directory, 'audit'))}, path) });`);
     const server = await startServer(['--memory', '--module', file, ...plain]);
     await fetch(`${server.url}/last`);
-    await stop(server);
+    await server.stop();
     assert.equal(readFileSync(join(directory, 'audit'), 'utf8'), '/last');
   });
 });
@@ -148,14 +143,14 @@ describe('a module with a store', () => {
     const start = () => startServer(['--data', data, '--module', file, ...plain]);
     const first = await start();
     assert.equal(await put(first, '/articles/1', 'ann', ann), 201);
-    const { status, stderr } = await stop(first);
+    const { status, stderr } = await first.stop();
     assert.equal(status, 0);
     assert.match(stderr, /^countersign: the store of .* has no nonces: /m);
     assert.ok(existsSync(join(directory, 'closed')));
     assert.ok(!existsSync(data), 'there is no data directory');
     const second = await start();
     assert.equal((await fetch(`${second.url}/articles/1`)).status, 200);
-    await stop(second);
+    await second.stop();
   });
 
   test('stores only its own certificate in the data directory', async () => {
@@ -163,14 +158,14 @@ describe('a module with a store', () => {
     const file = sharedModule(temporaryDirectory());
     const server = await startServer(['--data', data, '--module', file, '--port', '0']);
     assert.ok(server.secureUrl.startsWith('https:'));
-    await stop(server);
+    await server.stop();
     assert.deepEqual(readdirSync(data), ['tls']);
   });
 
   test('creates no user at the first start, and names the command that adds one', async () => {
     const file = sharedModule(temporaryDirectory());
     const server = await startServer(['--module', file, ...plain]);
-    const { stderr } = await stop(server);
+    const { stderr } = await server.stop();
     assert.ok(
       stderr.includes(
         `countersign: there are no users; to add one: countersign user add NAME --module ${file}\n`,
@@ -212,7 +207,7 @@ export default () => {
     const reply = await fetch(`${server.url}/articles/1`);
     assert.deepEqual([reply.status, reply.headers.get('retry-after')], [503, '5']);
     assert.deepEqual(await statuses(), [200, 503, 503]);
-    const lines = (await stop(server)).stderr
+    const lines = (await server.stop()).stderr
       .trim()
       .split('\n')
       .map((line): unknown => JSON.parse(line));
@@ -228,7 +223,7 @@ export default () => {
     const clock = { now: () => Date.now() - 60_000, steady: () => 0 };
     const init = { method: 'PUT', user: 'ann', secret: ann, headers: json, body: article, clock };
     assert.equal((await signedFetch(`${server.url}/articles/1`, init)).status, 401);
-    await stop(server);
+    await server.stop();
   });
 });
 
@@ -260,7 +255,7 @@ describe('accounts in documents', () => {
     assert.equal(removed.stdout, 'removed   ann\n');
     for (const server of [one, other])
       await until(async () => (await put(server, `/articles/a${++count}`, 'ann', ann)) === 401);
-    for (const server of [one, other]) assert.equal((await stop(server)).status, 0);
+    for (const server of [one, other]) assert.equal((await server.stop()).status, 0);
   });
 
   test('are encrypted at a start with a key, and a wrong key prevents the start', async () => {
@@ -272,7 +267,7 @@ describe('accounts in documents', () => {
     assert.ok(document().includes(ann));
     const server = await startServer(['--module', file, ...plain], { environment });
     assert.equal(await put(server, '/articles/1', 'ann', ann), 201);
-    const { stderr } = await stop(server);
+    const { stderr } = await server.stop();
     assert.match(stderr, /^countersign: encrypted the secrets in users\.json \(the shared store\)$/m);
     assert.ok(!document().includes(ann));
     const wrong = await call(['serve', '--module', file, ...plain], {
@@ -288,7 +283,7 @@ describe('accounts in documents', () => {
 export default () => ({ store: createMemoryStore({ storeId: 'mem' }) });`);
     const server = await startServer(['--config', config, '--module', file, ...plain]);
     assert.equal(await put(server, '/articles/1', 'ann', ann), 201);
-    await stop(server);
+    await server.stop();
     for (const command of [
       ['user', 'add', 'bob'],
       ['client', 'list'],

@@ -24,8 +24,7 @@ test('the commands that a first start prints sign the base path, and send the re
   const created = await post(server.url, `${server.url}/api/articles`, secret);
   assert.deepEqual([created.status, created.headers.get('Location')], [201, '/api/articles/1']);
   assert.equal((await post(server.url, `${server.url}/articles`, secret)).status, 401);
-  server.signal('SIGTERM');
-  await server.ended;
+  await server.stop();
 });
 
 for (const [store, args] of [
@@ -41,7 +40,6 @@ for (const [store, args] of [
       await response.text(),
       /^\{"type":"\/api\/problems\/not-found".*"instance":"\/api\/articles\/none"/,
     );
-    server.signal('SIGTERM');
-    await server.ended;
+    await server.stop();
   });
 }

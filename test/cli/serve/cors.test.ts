@@ -30,6 +30,5 @@ for (const [what, more] of [
     const long = await fetch(`${server.url}/${'a'.repeat(9000)}`, { headers: { Origin: app } });
     assert.equal(long.status, 414);
     assert.equal(long.headers.get('Access-Control-Allow-Origin'), app);
-    server.signal('SIGTERM');
-    await server.ended;
+    await server.stop();
   });

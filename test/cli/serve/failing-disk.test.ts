@@ -18,8 +18,7 @@ test('after a failed sync, the server rejects all changes, serves reads, prints 
     assert.equal((await fetch(`${server.url}/articles/never`)).status, 404);
   }
   assert.equal(await signedOnce('DELETE', '/articles/before')(server), 'store-unavailable');
-  server.signal('SIGTERM');
-  const { status, stderr } = await server.ended;
+  const { status, stderr } = await server.stop();
   assert.equal(status, 1);
   const told = stderr.split('\n').filter((line) => /no change is stored any more/.test(line));
   assert.equal(told.length, 1, stderr);
@@ -29,6 +28,5 @@ test('after a failed sync, the server rejects all changes, serves reads, prints 
   const next = await host.start('--log', 'off');
   assert.equal((await fetch(`${next.url}/articles/before`)).status, 200);
   assert.match(await put('again')(next), /^201$/);
-  next.signal('SIGTERM');
-  assert.equal((await next.ended).status, 0);
+  assert.equal((await next.stop()).status, 0);
 });

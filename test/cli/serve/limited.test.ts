@@ -35,6 +35,5 @@ test('a running server limits users and addresses, and applies a changed quota a
   const changed = await call(['user', 'quota', 'ann', '--quota', 'none', '--data', data]);
   assert.match(changed.stderr, /has applied the change/);
   assert.deepEqual(await send('ann'), [200, null]);
-  server.signal('SIGTERM');
-  assert.equal((await server.ended).status, 0);
+  assert.equal((await server.stop()).status, 0);
 });

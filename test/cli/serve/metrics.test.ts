@@ -148,6 +148,5 @@ test('a server serves its metrics on the control port, and requires the token', 
   const document = await (await fetch(`${server.controlUrl}/openapi.json`)).text();
   assert.ok(document.includes('"/metrics":{"get":'), document);
   assert.ok(document.includes('"text/plain; version=0.0.4; charset=utf-8":{"schema":'), document);
-  server.signal('SIGTERM');
-  assert.equal((await server.ended).status, 0);
+  assert.equal((await server.stop()).status, 0);
 });

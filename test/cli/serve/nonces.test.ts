@@ -24,8 +24,7 @@ async function kill({ pid, ended }: Running): Promise<void> {
 }
 
 async function stop(server: Running): Promise<string> {
-  server.signal('SIGTERM');
-  return (await server.ended).stderr;
+  return (await server.stop()).stderr;
 }
 
 test('a repeated signed request is refused after kill -9 and a restart, and a new request is accepted', async () => {

@@ -36,8 +36,7 @@ test('with a JSON log, every line on standard error is JSON, including those of 
   const args = ['--memory', '--port', '0', '--control-port', '0', '--log', 'json'];
   const server = await startProcess(args, { environment, json: true });
   await fetch(`${server.url}/articles`, { headers: { 'User-Agent': 'client/1.0' } });
-  server.signal('SIGTERM');
-  const lines = parseLines((await server.ended).stderr);
+  const lines = parseLines((await server.stop()).stderr);
   const shown = lines.map(({ level, message, path }) => [level, message?.split(':')[0] ?? path]);
   assert.deepEqual(shown, [
     ['warn', 'unknown environment variable COUNTERSIGN_PROT is ignored; did you mean "COUNTERSIGN_PORT"?'],
@@ -97,8 +96,7 @@ test('a client cannot add a line, a member or a control character to the log', a
     response.resume();
     await once(response, 'end');
   }
-  server.signal('SIGTERM');
-  const { stderr } = await server.ended;
+  const { stderr } = await server.stop();
   assert.doesNotMatch(stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   const lines = parseLines(stderr).filter(({ method }) => method === 'GET');
   assert.equal(lines.length, agents.length);

@@ -25,8 +25,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 const day = 86_400_000;
 
 async function stop(server: Running): Promise<Ended> {
-  server.signal('SIGTERM');
-  return server.ended;
+  return server.stop();
 }
 
 /** A certificate and its key in two files, with the arguments that name them; `days` from now until its end. */

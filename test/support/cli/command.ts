@@ -49,6 +49,8 @@ export interface Running {
   /** What it said on standard error, once that is in it. */
   awaitStderr(what: RegExp): Promise<string>;
   signal(name: Signal): void;
+  /** Ends it by SIGTERM. */
+  stop(): Promise<Ended>;
   /** Closes its standard input. */
   closeInput(): void;
   readonly ended: Promise<Ended>;
@@ -109,6 +111,10 @@ export async function startProcess(args: readonly string[], given: Given = {}): 
     pid: child.pid ?? 0,
     awaitStderr,
     signal: (name) => child.kill(name),
+    stop() {
+      child.kill('SIGTERM');
+      return started.ended;
+    },
     closeInput: () => child.stdin?.end(),
     ended: started.ended,
   };
@@ -129,6 +135,10 @@ export async function startServer(args: readonly string[], given: Given = {}): P
       return stderr.text;
     },
     signal: stop,
+    stop() {
+      stop('SIGTERM');
+      return started.ended;
+    },
     closeInput: () => stdin.end(),
     ended: started.ended,
   };

@@ -81,8 +81,7 @@ async function startWith(
     clock: systemClock,
     ask: (method, target, sending) => ask({ port, ca }, method, target, sending),
     async end() {
-      running.signal('SIGTERM');
-      await running.ended;
+      await running.stop();
     },
   };
 }
