@@ -87,11 +87,12 @@ const wrongTimeForms: readonly (readonly [form: RegExp, description: string])[] 
   [/^(?:undefined|null|none|nan)$/i, 'a word for no value'],
   [/^[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d /, 'a date in the obsolete form of RFC 850'],
   [/^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d /, 'a date in the form of asctime'],
-  [/^\d{8,}(?:T\d+Z)?, ?\d/, joinedValues],
+  [/^\d{8,}(?:T\d+Z)?, ?\d|^(?:[A-Z][a-z]{2}, )?\d[^,]{1,30}, [A-Z\d]/, joinedValues],
   [/ UTC$/, 'a date with the zone UTC in place of GMT'],
-  [/^[A-Z][a-z]{2}, .*[+-]\d\d:?\d\d$/, 'a date with an offset in place of GMT'],
-  [/^(?:[A-Z][a-z]+, )?\d\d? [A-Z][a-z]{3,} /, 'a date whose month is written out'],
+  [/^(?:[A-Z][a-z]{2}, |\d\d? [A-Za-z]).*[+-]\d\d:?\d\d$/, 'a date with an offset in place of GMT'],
+  [/^(?:[A-Z][a-z]+, )?\d\d? [A-Za-z]{4,} /, 'a date whose month is written out'],
   [/^[A-Z][a-z]{2}, .* GMT$/, 'a date whose weekday is wrong, or that does not exist'],
+  [/^\d\d? [A-Za-z]{3} \d{4} \d\d:\d\d:\d\d$/, 'a date that does not exist'],
 ];
 
 /** Describes the form of a time that was sent in another one: `an IMF-fixdate`. Undefined if it is not known. */
@@ -107,29 +108,12 @@ export function describeTimeForm(text: string): string | undefined {
   return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? 'a date and time without an offset' : undefined;
 }
 
-// The forms of a time that clients send by mistake.
-
-const dateForms: readonly [form: RegExp, hint: string][] = [
-  [
-    /^(?:[A-Z][a-z]{2}, )?\d[^,]{1,30}, /,
-    'the field was sent twice and joined with a comma (Headers.append?); send it once',
-  ],
-  [/^"/, 'the date is in quotes'],
-  [/UTC$/, 'the zone must be written as GMT'],
-  [/^\d{4}-?\d\d-?\d\dT/i, 'the date is in ISO 8601 format'],
-  [/^\d+(?:\.\d+)?$/, 'the date is a number of seconds or milliseconds'],
-  [/^[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d /, 'the date is in the obsolete RFC 850 format'],
-  [/^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d /, 'the date is in asctime format'],
-  [/[+-]\d\d:?\d\d$/, 'the date has a time zone offset; it must be in UTC'],
-  [/^[A-Z][a-z]{2}, .* GMT$/, 'the day of the week is wrong, or the day or time does not exist'],
-  [/^\d{1,2} [A-Za-z]{4,} /, 'the name of the month must be abbreviated to three letters'],
-  [/^\d{1,2} [A-Za-z]{3} \d{4} \d\d:\d\d:\d\d$/, 'the day, month or time does not exist'],
-  [/^\d{1,2}[A-Za-z]{3}\d{4}/, 'the spaces must be removed only in the message, not in the field'],
-];
-
 /** Returns a hint for a malformed date, from its form. */
 export function explainDateForm(date: string): string | undefined {
-  return dateForms.find(([form]) => form.test(date))?.[1];
+  if (/^\d{1,2}[A-Za-z]{3}\d{4}/.test(date))
+    return 'the spaces must be removed only in the message, not in the field';
+  const form = describeTimeForm(date);
+  return form && `it is ${form}`;
 }
 
 /** Returns a hint for a timestamp that is not a number of seconds, from its form. */

@@ -126,7 +126,7 @@ test('each check that fails is named, with the checks that passed before it', as
       ['parse', 'user', 'digest'],
       'off by exactly 1 hour: probably a time zone; the date must be in UTC',
     ],
-    [{ ...good, date: '2026-03-01T12:00:00Z' }, 'parse', [], 'the date is in ISO 8601 format'],
+    [{ ...good, date: '2026-03-01T12:00:00Z' }, 'parse', [], 'it is a date and time of RFC 3339'],
     [{ authorization: formatBasic('johndoe', 'a-password') }, 'transport', []],
     [{ ...good, authorization: 'hmac b' }, 'parse', []],
   ];
