@@ -301,15 +301,8 @@ describe('encryption of stored secrets', () => {
   });
 
   test('requires and reads no key with --memory', async () => {
-    const server = await startServer([
-      '--memory',
-      '--port',
-      '0',
-      '--tls-port',
-      '0',
-      '--key-file',
-      '/nowhere',
-    ]);
+    const words = ['--memory', '--port', '0', '--tls-port', '0', '--key-file', '/nowhere'];
+    const server = await startServer(words);
     assert.doesNotMatch((await ended(server)).stderr, /in the clear|encrypted|^countersign: /m);
   });
 });

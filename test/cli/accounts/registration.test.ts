@@ -141,16 +141,8 @@ describe('countersign client', () => {
     assert.deepEqual((await clientFile.read(data)).entries.get('app')?.scopes, ['orders.read']);
     const config = join(temporaryDirectory(), 'countersign.json');
     writeFileSync(config, JSON.stringify({ data, oauth2: { scopes: ['orders.read'] } }));
-    const known = await call([
-      'client',
-      'add',
-      'other',
-      ...redirect,
-      '--scope',
-      'orders.red',
-      '--config',
-      config,
-    ]);
+    const words = ['client', 'add', 'other', ...redirect, '--scope', 'orders.red', '--config', config];
+    const known = await call(words);
     assert.match(known.stderr, /--scope "orders.red" is not one of orders.read/);
   });
 
@@ -162,14 +154,8 @@ describe('countersign client', () => {
     const clients = { app: { secret: 'of the file', grants: [] } };
     writeFileSync(config, JSON.stringify({ data, clients }), { mode: 0o600 });
     for (const action of ['add', 'rotate', 'remove']) {
-      const end = await call([
-        'client',
-        action,
-        'app',
-        ...(action === 'add' ? redirect : []),
-        '--config',
-        config,
-      ]);
+      const words = ['client', action, 'app', ...(action === 'add' ? redirect : []), '--config', config];
+      const end = await call(words);
       assert.equal(end.status, 1);
       assert.match(
         end.stderr,
@@ -227,15 +213,8 @@ describe('countersign consumer', () => {
       await done(['consumer', 'list', '--data', data]),
       'rsa  an RSA key; RSA-SHA256 RSA-SHA1; read; oob\nboth  with a secret and an RSA key; HMAC-SHA1 RSA-SHA1; read; oob\n',
     );
-    const missing = await call([
-      'consumer',
-      'add',
-      'x',
-      '--callback=oob',
-      '--rsa-public-key=none.pem',
-      '--data',
-      data,
-    ]);
+    const words = ['consumer', 'add', 'x', '--callback=oob', '--rsa-public-key=none.pem', '--data', data];
+    const missing = await call(words);
     assert.deepEqual([missing.status, /none\.pem cannot be read \(ENOENT\)/.test(missing.stderr)], [1, true]);
   });
 });

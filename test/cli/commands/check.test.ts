@@ -101,13 +101,8 @@ describe('check exits with 1 and reports', () => {
           mode: 0o600,
         });
       }
-      const { status, stdout, stderr } = await call([
-        'check',
-        '--data',
-        data,
-        '--config',
-        join(data, 'c.json'),
-      ]);
+      const words = ['check', '--data', data, '--config', join(data, 'c.json')];
+      const { status, stdout, stderr } = await call(words);
       assert.equal(status, 1);
       assert.equal(stdout, '');
       const told = stderr.trimEnd().split('\n');

@@ -193,16 +193,8 @@ describe('a start fails with one line for', () => {
 test('the log contains signed requests, but no secret, query or control character', async () => {
   const { config } = configured();
   for (const form of ['json', 'pretty']) {
-    const server = await startProcess([
-      '--memory',
-      '--config',
-      config,
-      '--port',
-      '0',
-      '--log',
-      form,
-      '--explain',
-    ]);
+    const words = ['--memory', '--config', config, '--port', '0', '--log', form, '--explain'];
+    const server = await startProcess(words);
     const url = `${server.url}/articles?token=s3cr3t-query`;
     const right = signRequest({ method: 'POST', url, user: 'ann', secret: 'hidden-from-all' });
     const wrong = signRequest({ method: 'POST', url, user: 'ann', secret: 'another-secret' });

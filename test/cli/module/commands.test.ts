@@ -160,15 +160,8 @@ describe('export and import', () => {
     assert.ok(tag);
     await server.end();
 
-    const written = await done([
-      'export',
-      '--with-tokens',
-      '--with-accounts',
-      '--output',
-      output,
-      '--data',
-      from,
-    ]);
+    const words = ['export', '--with-tokens', '--with-accounts', '--output', output, '--data', from];
+    const written = await done(words);
     assert.match(
       written.stderr,
       /^exported \d+ items, with oauth\.key, users\.json, clients\.json, consumers\.json\n$/,
