@@ -65,18 +65,8 @@ async function dataWith(
   };
 }
 
-const serving = (data: string): string[] => [
-  '--data',
-  data,
-  '--port',
-  '0',
-  '--tls-port',
-  '0',
-  '--log',
-  'off',
-  '--max-auth-failures',
-  '0',
-];
+const quiet = ['--port', '0', '--tls-port', '0', '--log', 'off', '--max-auth-failures', '0'];
+const serving = (data: string): string[] => ['--data', data, ...quiet];
 
 describe('a change of users on a running server', () => {
   test('applies to signed requests on an open connection when the command has ended', async () => {

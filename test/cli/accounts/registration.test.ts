@@ -118,18 +118,8 @@ describe('countersign client', () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     for (const content of ['{', '[]', JSON.stringify(privateKey.export({ format: 'jwk' })), 'text']) {
       writeFileSync(file, content);
-      const add = [
-        'client',
-        'add',
-        'bad',
-        '--public-key',
-        file,
-        '--grant',
-        'client_credentials',
-        '--data',
-        data,
-      ];
-      const { status, stderr } = await call(add);
+      const add = ['client', 'add', 'bad', '--public-key', file, '--grant', 'client_credentials'];
+      const { status, stderr } = await call([...add, '--data', data]);
       assert.notEqual(status, 0, content);
       assert.match(stderr, /not a public key|is a private key/);
     }

@@ -55,20 +55,8 @@ test('content is signed by its digest, from a file or from standard input', asyn
     [file, ''],
     ['-', '<article/>'],
   ] as const) {
-    const args = [
-      'sign',
-      'POST',
-      'http://h/articles',
-      '--user',
-      'foo',
-      '--nonce',
-      'n',
-      '--date',
-      'd',
-      '--content',
-      content,
-    ];
-    const { stdout } = await call(args, { environment, input });
+    const args = ['sign', 'POST', 'http://h/articles', '--user', 'foo', '--nonce', 'n', '--date', 'd'];
+    const { stdout } = await call([...args, '--content', content], { environment, input });
     const fields = parseFields(stdout);
     assert.equal(fields.get('Content-Digest'), expected);
     assert.equal(fields.get('Authentication'), `hmac foo:n:${openssl(`POST+/articles+d+n+${expected}`)}`);

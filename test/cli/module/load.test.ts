@@ -82,15 +82,8 @@ describe('serve prints one line and exits with 1 for a module', () => {
       const file = writeModule(text);
       // A process that has nothing else to do notices a promise that is never settled.
       const execute = what.includes('never settled') ? run : call;
-      const { status, stdout, stderr } = await execute([
-        'serve',
-        '--memory',
-        '--no-tls',
-        '--port',
-        '0',
-        '--module',
-        file,
-      ]);
+      const place = ['--memory', '--no-tls', '--port', '0'];
+      const { status, stdout, stderr } = await execute(['serve', ...place, '--module', file]);
       assert.equal(stdout, '');
       assert.match(stderr, /^countersign: [^\n]*\n$/);
       assert.match(stderr.slice('countersign: '.length, -1).replace(file, 'FILE'), message);
