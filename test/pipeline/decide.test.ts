@@ -32,28 +32,17 @@ interface Step {
 
 const table: readonly (readonly [question: string, fail: Step['fail'], status: number, type?: string])[] = [
   ['could it be parsed?', (draft) => draft.fields.push(['Content-Length', 'many']), 400, 'malformed-request'],
-  [
-    'is the server full?',
-    (draft) => {
-      draft.toFullServer = true;
-    },
-    503,
-    'full',
-  ],
+  ['is the server full?', (draft) => Object.assign(draft, { toFullServer: true }), 503, 'full'],
   ['exactly one Host?', (draft) => draft.fields.push(['Host', 'other.example']), 400, 'malformed-host'],
   [
     'is the method one of the six?',
-    (draft) => {
-      draft.method = 'PATCH';
-    },
+    (draft) => Object.assign(draft, { method: 'PATCH' }),
     501,
     'method-not-implemented',
   ],
   [
     'is the target sane?',
-    (draft) => {
-      draft.path += '%zz';
-    },
+    (draft) => Object.assign(draft, { path: `${draft.path}%zz` }),
     400,
     'malformed-target',
   ],
@@ -65,41 +54,26 @@ const table: readonly (readonly [question: string, fail: Step['fail'], status: n
   ],
   [
     'is there a resource here?',
-    (draft) => {
-      draft.path = `/nowhere${draft.path}`;
-    },
+    (draft) => Object.assign(draft, { path: `/nowhere${draft.path}` }),
     404,
     'not-found',
   ],
   [
     'are the credentials good?',
-    (draft) => {
-      draft.signer = undefined;
-      draft.credentials = 'hmac ann:not-a-digest';
-    },
+    (draft) => Object.assign(draft, { signer: undefined, credentials: 'hmac ann:not-a-digest' }),
     400,
     'malformed-credentials',
   ],
-  [
-    'OPTIONS?',
-    (draft) => {
-      draft.method = 'OPTIONS';
-    },
-    200,
-  ],
+  ['OPTIONS?', (draft) => Object.assign(draft, { method: 'OPTIONS' }), 200],
   [
     'does the resource implement the method?',
-    (draft) => {
-      draft.path = draft.path.replace('/vault/', '/useless/');
-    },
+    (draft) => Object.assign(draft, { path: draft.path.replace('/vault/', '/useless/') }),
     405,
     'method-not-allowed',
   ],
   [
     'may this principal?',
-    (draft) => {
-      draft.signer = undefined;
-    },
+    (draft) => Object.assign(draft, { signer: undefined }),
     401,
     'authentication-required',
   ],
@@ -111,9 +85,7 @@ const table: readonly (readonly [question: string, fail: Step['fail'], status: n
   ],
   [
     'does it exist?',
-    (draft) => {
-      draft.path = draft.path.replace('/here', '/missing');
-    },
+    (draft) => Object.assign(draft, { path: draft.path.replace('/here', '/missing') }),
     404,
     'not-found',
   ],
