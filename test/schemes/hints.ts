@@ -50,7 +50,7 @@ export async function listHints(
 
 /** Sends the requests of a group, which are not made of a mistake of the catalogue. Returns what is said of each, in this form. */
 export async function listHintsOf({ options, schemes, requests }: WrongRequests): Promise<Hints> {
-  const double = await startDouble({ now, strictQuery: false, maxAuthFailures: 0, ...options });
+  const double = await startDouble({ now, https: false, strictQuery: false, maxAuthFailures: 0, ...options });
   double.stub(
     { method: ['GET', 'POST'], path: /^\/+a/ },
     { status: 204 },

@@ -14,7 +14,7 @@ export interface WrongRequest {
   readonly body?: string | Buffer;
 }
 
-/** A double, the schemes that its only route accepts, and the requests by what is wrong with them. */
+/** A double without TLS, unless its options say otherwise, the schemes that its only route accepts, and the requests by what is wrong with them. */
 export interface WrongRequests {
   readonly options: DoubleOptions;
   readonly schemes?: readonly string[];
@@ -48,6 +48,7 @@ const sendIn = (field: string, values: Readonly<Record<string, string>>): Record
 
 export const key = 'k3y-of-ann-0123456789abcdef';
 const openKeys = (place: { field: string } | { query: string } | { authorization: string }) => ({
+  https: true,
   users: { ann: { secret: key } },
   schemes: { partner: { secret: place } },
 });
@@ -108,6 +109,7 @@ const withoutCredentials = (explain: boolean): WrongRequests => ({
 
 const tokens: WrongRequests = {
   options: {
+    https: true,
     users: { ann: { secret: key } },
     clients: {
       app: { grants: ['client_credentials'], scopes: ['read'], users: '*', secret: 'client-secret-123456' },

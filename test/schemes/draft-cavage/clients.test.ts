@@ -1,6 +1,6 @@
 // Requests of a client that nobody here wrote: the npm package http-message-signatures, in its mode for the older draft.
 import assert from 'node:assert/strict';
-import { createHash, createSign, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { test } from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
 import { importPackage, missingPackage } from '../../support/packages.ts';
@@ -149,37 +149,6 @@ test('credentials with a trailing comma, or without a comma between parameters, 
     const { status } = await double.fetch(url, { headers: { ...others, Authorization: sent, Date: date } });
     assert.equal(status, expected, sent);
   }
-});
-
-test('content with a wrong or unsigned Digest is refused, as is a signature without (request-target)', async (context) => {
-  const double = await startDouble({ users, schemes });
-  context.after(() => double.close());
-  const url = `${double.url}/articles`;
-  const date = new Date(double.clock.now()).toUTCString();
-  const digest = `SHA-256=${createHash('sha256').update('{}').digest('base64')}`;
-  const post = async (covered: readonly string[]) => {
-    const values: Readonly<Record<string, string>> = {
-      '(request-target)': 'post /articles',
-      host: new URL(url).host,
-      date,
-      digest,
-    };
-    const text = covered.map((name) => `${name}: ${values[name]}`).join('\n');
-    const key = keys['https://social.example/users/ann#main-key'].privateKey;
-    const signature = createSign('sha256').update(text).sign(key, 'base64');
-    const parameters = `keyId="https://social.example/users/ann#main-key",headers="${covered.join(' ')}"`;
-    const headers = {
-      Date: date,
-      Digest: digest,
-      'Content-Type': 'application/json',
-      Signature: `${parameters},signature="${signature}"`,
-    };
-    await double.fetch(url, { method: 'POST', headers, body: '[]' });
-    return double.journal.last()?.problem?.type;
-  };
-  assert.equal(await post(['(request-target)', 'host', 'date', 'digest']), 'digest-mismatch');
-  assert.equal(await post(['(request-target)', 'host', 'date']), 'digest-required');
-  assert.equal(await post(['host', 'date', 'digest']), 'signature-insufficient');
 });
 
 test('beside RFC 9421, Signature-Input determines the scheme of the field Signature', async (context) => {

@@ -15,7 +15,6 @@ export const start = Date.UTC(2024, 1, 29, 12, 0, 0);
 
 /** An authenticator with two users, on a clock that stands. */
 interface TestService {
-  readonly authenticator: Authenticator;
   readonly clock: ManualClock;
   /** The principal's name, `nobody`, or the problem. */
   outcome(request: IncomingRequest): Promise<string | Problem>;
@@ -59,7 +58,6 @@ export function openTestService(
   const outcome = (request: IncomingRequest): Promise<string | Problem> =>
     authenticationOutcome(authenticator, request);
   return {
-    authenticator,
     clock,
     outcome,
     async verdictOn(request) {
