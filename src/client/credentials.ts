@@ -113,9 +113,10 @@ export function readCredentials(members: Members, where: string): ReadDeclaratio
     throw new RangeError(`${where}.${name} must be text`);
   };
   const text = (name: string): string => read(filledText, members[name], [`${where}.${name}`]);
+  const plain = plainSchemes.find((each) => each === scheme);
+  if (plain !== undefined) checkMembers(members, where, plain, builtIn[plain]);
   switch (scheme) {
     case 'hmac': {
-      checkMembers(members, where, scheme, builtIn[scheme]);
       const options = {
         form: read(defaulted(word(['full', 'simple']), 'full'), members['form'], [`${where}.form`]),
         dateField: read(defaulted(word(['Date', 'X-Date']), 'Date'), members['dateField'], [
@@ -127,17 +128,14 @@ export function readCredentials(members: Members, where: string): ReadDeclaratio
       return { scheme: createHmacScheme(options), identity, choices: {} };
     }
     case 'basic':
-      checkMembers(members, where, scheme, builtIn[scheme]);
       return {
         scheme: basicScheme,
         identity: { user: text('user'), secret: text('password') },
         choices: {},
       };
     case 'bearer':
-      checkMembers(members, where, scheme, builtIn[scheme]);
       return { scheme: bearerScheme, identity: { secret: text('token') }, choices: {} };
     case 'oauth1':
-      checkMembers(members, where, scheme, builtIn[scheme]);
       return readOAuth1(members, where);
     default: {
       if (typeof scheme === 'string') {

@@ -2,12 +2,12 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Clock } from '../clock.ts';
 import { findClosestMatch } from '../did-you-mean.ts';
 import { formatDate } from '../http/headers/date.ts';
-import type { Scope } from '../principal.ts';
+import { knownScopes, type Scope } from '../principal.ts';
 import { describeSpan } from '../schemes/jwt/verify.ts';
 import type { AuthenticationTrace } from '../schemes/trace.ts';
 import { type Found, isIssuedTo } from './grants.ts';
 import type { Token } from './records.ts';
-import { formatScope, isWithin, knownScopes, parseScope } from './scopes.ts';
+import { formatScope, isWithin, parseScope } from './scopes.ts';
 
 /** The reason of a refusal, for a journal and for errors that explain themselves. It contains no secret and no token. */
 export interface Reason {

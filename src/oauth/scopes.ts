@@ -1,7 +1,5 @@
 import { isKnownScope, knownScopes, type Scope } from '../principal.ts';
 
-export { knownScopes };
-
 /** The scope of a request that does not name one (RFC 6749 §3.3). */
 const defaultScopes: readonly Scope[] = ['read'];
 

@@ -82,18 +82,8 @@ export function* repetitions(presented: OAuth1Presented): Generator<ParameterMis
     const names = [...new Set(repeated.map(([name]) => name))].join(', ');
     const hint = `${names} is in ${place}, too, and so counts twice; send each parameter in one place`;
     yield { hint, parameters: normalizePairs([...once, ...left]) };
-    const without = new Set<Parameter>(
-      place === 'Authorization' ? signed.slice(0, signed.length - query.length) : form,
-    );
-    yield {
-      hint,
-      parameters: normalizePairs(
-        all.filter((each) => isProtocol(each) || !without.has(each)).map(encodePair),
-      ),
-    };
   }
-  const isOnlyThere = inField.length > 0;
-  if (isOnlyThere) {
+  if (inField.length > 0) {
     const own = new Set(inField);
     yield {
       hint: `the parameters in Authorization beside those of OAuth were left out: ${inField.map(([name]) => name).join(', ')}`,
