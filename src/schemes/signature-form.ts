@@ -1,6 +1,7 @@
 // The forms of a signature as text, and those in which clients send it by mistake.
 
 import { digestLengths, type HashName, hashNames, type Lengths } from '../algorithms.ts';
+import { formatCount } from '../counted.ts';
 import { octetsOf } from '../http/syntax/octets.ts';
 
 /** The encodings of a signature. */
@@ -99,7 +100,7 @@ function describeBytes(text: string, form: SignatureForm): string | undefined {
     return `it has ${length} bytes; ${min === max ? min : `${min} to ${max}`} are expected`;
   const other = hashNames.find((each) => digestLengths[each] === length);
   return other === undefined
-    ? `it has ${length} bytes`
+    ? `it has ${formatCount(length, 'byte')}`
     : `it has the length of ${other}; ${hash} is expected`;
 }
 
