@@ -19,8 +19,23 @@ const ifPresent =
   (claims) =>
     claims[name] === undefined ? undefined : change(claims);
 
+/** Mistakes in claims. */
+type ClaimMistake =
+  | 'expired'
+  | 'missing-expiry'
+  | 'not-yet-valid'
+  | 'wrong-audience'
+  | 'wrong-issuer'
+  | 'wrong-subject'
+  | 'wrong-nonce'
+  | 'missing-nonce'
+  | 'wrong-at-hash'
+  | 'wrong-authorized-party'
+  | 'old-login'
+  | 'wrong-binding';
+
 /** What is wrong with the claims of a JWT. A claim that is undefined is left out. */
-const claimMistakes = {
+const claimMistakes: Readonly<Record<ClaimMistake, Claims>> = {
   expired: ({ iat }) => ({ iat: Number(iat) - 7200, exp: Number(iat) - 3600 }),
   'missing-expiry': () => ({ exp: undefined }),
   'not-yet-valid': ({ iat }) => ({ nbf: Number(iat) + 3600 }),
@@ -37,15 +52,25 @@ const claimMistakes = {
   })),
   'old-login': ifPresent('at_hash', ({ iat }) => ({ auth_time: Number(iat) - 31_536_000 })),
   'wrong-binding': ifPresent('cnf', () => ({ cnf: { jkt: otherDigest } })),
-} satisfies Readonly<Record<string, Claims>>;
+};
 
 /** Signs the claims of a JWT in a wrong way. */
 type Signing = (claims: JwtMembers, key: SigningKey, typ: string) => string;
 
 const another = ({ alg }: SigningKey) => ({ privateKey: generatePrivateKey(alg) });
 
+/** Mistakes in headers and signatures. */
+type SigningMistake =
+  | 'wrong-signature'
+  | 'unknown-kid'
+  | 'wrong-type'
+  | 'critical-extension'
+  | 'embedded-key'
+  | 'alg-none'
+  | 'alg-hmac';
+
 /** What is wrong with the header or the signature of a JWT. */
-const signingMistakes = {
+const signingMistakes: Readonly<Record<SigningMistake, Signing>> = {
   'wrong-signature': (claims, key, typ) =>
     createJwt(claims, another(key), { alg: key.alg, typ, kid: key.kid }),
   'unknown-kid': (claims, key, typ) => createJwt(claims, another(key), { alg: key.alg, typ, kid: 'unknown' }),
@@ -65,35 +90,40 @@ const signingMistakes = {
     const secret = key.export({ type: 'spki', format: 'pem' });
     return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
   },
-} satisfies Readonly<Record<string, Signing>>;
+};
+
+/** Mistakes in the members of responses. */
+type ResponseMistake = 'wrong-token-type' | 'unbound-token' | 'missing-id-token';
 
 /** What is wrong with the members of the response; undefined for a response that the mistake does not concern. */
-const responseMistakes = {
+const responseMistakes: Readonly<
+  Record<ResponseMistake, (response: TokenResponse) => TokenResponse | undefined>
+> = {
   'wrong-token-type': () => ({ token_type: 'mac' }),
   'unbound-token': ({ token_type }) => (token_type === 'DPoP' ? { token_type: 'Bearer' } : undefined),
   'missing-id-token': ({ id_token }) => (id_token === undefined ? undefined : { id_token: undefined }),
-} satisfies Readonly<Record<string, (response: TokenResponse) => TokenResponse | undefined>>;
+};
+
+/** Mistakes in redirects. */
+type RedirectMistake = 'mix-up' | 'missing-issuer' | 'wrong-state' | 'missing-state';
 
 /** What is wrong with the parameters of a redirect with a code (RFC 6749 §4.1.2, RFC 9207). */
-const redirectMistakes = {
+const redirectMistakes: Readonly<Record<RedirectMistake, Readonly<Record<string, string | undefined>>>> = {
   'mix-up': { iss: elsewhere },
   'missing-issuer': { iss: undefined },
   'wrong-state': { state: 'another state' },
   'missing-state': { state: undefined },
-} satisfies Readonly<Record<string, Readonly<Record<string, string | undefined>>>>;
+};
 
-const otherMistakes = ['replayed-code', 'wrong-dpop-nonce'] as const;
+type OtherMistake = 'replayed-code' | 'wrong-dpop-nonce';
+
+const otherMistakes: readonly OtherMistake[] = ['replayed-code', 'wrong-dpop-nonce'];
 
 /** A mistake of the next response that it concerns: of the token endpoint, or of a redirect with a code. */
-export type TokenMistake =
-  | keyof typeof claimMistakes
-  | keyof typeof signingMistakes
-  | keyof typeof responseMistakes
-  | keyof typeof redirectMistakes
-  | (typeof otherMistakes)[number];
+export type TokenMistake = ClaimMistake | SigningMistake | ResponseMistake | RedirectMistake | OtherMistake;
 
 const tokenNames = [...Object.keys(claimMistakes), ...Object.keys(signingMistakes)];
-const known: readonly string[] = [
+const known = [
   ...tokenNames,
   ...Object.keys(responseMistakes),
   ...Object.keys(redirectMistakes),
