@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { askRequestToken, callback, type Signing, sign, startSecond } from '../../support/oauth/consumer.ts';
 import { type Case, edited, refuses } from '../../support/oauth/oauth1-refusals.ts';
 import type { Answer, Server } from '../../support/oauth/server.ts';
@@ -29,10 +30,13 @@ refuses('the endpoint of request tokens refuses', true, [
     (server) => server.ask('POST', '/oauth1/request_token'),
     '400 parameter_absent oauth_consumer_key&oauth_signature_method&oauth_signature&oauth_timestamp&oauth_nonce&oauth_callback',
   ],
-  signedWith(
-    'a callback that is not registered',
-    { oauth_callback: 'https://evil.example/' },
-    '400 parameter_rejected oauth_callback',
+  ...['https://evil.example/', `${callback}&x`, callback.replace('printer', 'PRINTER'), 'OOB'].map(
+    (oauth_callback) =>
+      signedWith(
+        `the callback ${oauth_callback}, which is not registered`,
+        { oauth_callback },
+        '400 parameter_rejected oauth_callback',
+      ),
   ),
   [
     'oob by a consumer that is not registered for it',
@@ -47,12 +51,13 @@ refuses('the endpoint of request tokens refuses', true, [
   ...['callback', 'consumer_key', 'signature_method', 'timestamp', 'nonce'].map((name) =>
     signedWith(`no ${name}`, { [`oauth_${name}`]: undefined }, `400 parameter_absent oauth_${name}`),
   ),
-  ...['now', `-${startSecond}`, `${startSecond}000`].map((oauth_timestamp) =>
-    signedWith(
-      `the timestamp ${oauth_timestamp}`,
-      { oauth_timestamp },
-      '400 parameter_rejected oauth_timestamp',
-    ),
+  ...['now', `-${startSecond}`, `0${startSecond}`, `${startSecond}.5`, `${startSecond}000`, '0'].map(
+    (oauth_timestamp) =>
+      signedWith(
+        `the timestamp ${oauth_timestamp}`,
+        { oauth_timestamp },
+        '400 parameter_rejected oauth_timestamp',
+      ),
   ),
   tamperedWith('a callback changed after it was signed', { oauth_callback: 'oob' }, '401 signature_invalid'),
   ['an unknown consumer', initiate({ key: 'nobody' }), '401 signature_invalid'],
@@ -60,18 +65,21 @@ refuses('the endpoint of request tokens refuses', true, [
   ['a wrong secret', initiate({ secret: 'wrong' }), '401 signature_invalid'],
   tamperedWith('no signature', { oauth_signature: undefined }, '400 parameter_absent oauth_signature'),
   tamperedWith('a signature that is no base64', { oauth_signature: '???' }, '401 signature_invalid'),
-  signedWith('an unknown method', { oauth_signature_method: 'HMAC-MD5' }, '400 signature_method_rejected'),
-  signedWith(
-    'PLAINTEXT if no consumer may use it',
-    { oauth_signature_method: 'PLAINTEXT' },
-    '400 signature_method_rejected',
+  ...['HMAC-MD5', 'hmac-sha1', 'PLAINTEXT', 'RSA-SHA1'].map((oauth_signature_method) =>
+    signedWith(
+      `${oauth_signature_method}, which no consumer may use`,
+      { oauth_signature_method },
+      '400 signature_method_rejected',
+    ),
   ),
   tamperedWith(
     'another method than it was signed by',
     { oauth_signature_method: 'HMAC-SHA256' },
     '401 signature_invalid',
   ),
-  signedWith('version 2.0', { oauth_version: '2.0' }, '400 version_rejected'),
+  ...['2.0', '1.0a', ''].map((oauth_version) =>
+    signedWith(`the version "${oauth_version}"`, { oauth_version }, '400 version_rejected'),
+  ),
   signedWith(
     'a timestamp 301 s behind',
     { oauth_timestamp: String(startSecond - 301) },
@@ -90,11 +98,8 @@ refuses('the endpoint of request tokens refuses', true, [
     },
     '401 nonce_used',
   ],
-  signedWith('a token', { oauth_token: 'x' }, '400 parameter_rejected oauth_token'),
-  signedWith(
-    'an unknown parameter of the protocol',
-    { oauth_unknown: 'x' },
-    '400 parameter_rejected oauth_unknown',
+  ...['token', 'verifier', 'unknown'].map((name) =>
+    signedWith(`oauth_${name}`, { [`oauth_${name}`]: 'x' }, `400 parameter_rejected oauth_${name}`),
   ),
   signedWith('a parameter with an odd name', { 'oauth_ü"': 'x' }, '400 parameter_rejected oauth_%C3%BC%22'),
   [
@@ -133,6 +138,18 @@ refuses('the endpoint of request tokens refuses', true, [
     },
     '400 parameter_rejected oauth_nonce',
   ],
+  [
+    'a parameter twice in the form',
+    async (server) => {
+      const { target, sending } = sign(server, {
+        target: '/oauth1/request_token',
+        place: 'form',
+        protocol: { oauth_callback: callback },
+      });
+      return server.ask('POST', target, { ...sending, form: `${sending.form}&oauth_nonce=x` });
+    },
+    '400 parameter_rejected oauth_nonce',
+  ],
   ['a form with a broken escape', initiate({ sending: { form: 'a=%2' } }), '400 parameter_rejected'],
   [
     'a form that is packed',
@@ -144,6 +161,13 @@ refuses('the endpoint of request tokens refuses', true, [
     edited((field) => field.replace(/oauth_nonce="[^"]*"/, 'oauth_nonce="%FF"')),
     '400 parameter_rejected oauth_nonce',
   ],
+  ...['', ' ', '; '].map(
+    (separator): Case => [
+      `a header with "${separator}" for a comma`,
+      edited((field) => field.replaceAll(', ', separator)),
+      '400 parameter_rejected',
+    ],
+  ),
   ['a header without quotes', edited((field) => field.replaceAll('"', '')), '400 parameter_rejected'],
   [
     'a header with a broken escape',
@@ -173,6 +197,19 @@ refuses('the endpoint of request tokens refuses', true, [
     '400 parameter_rejected scope',
   ],
   ['an unknown scope', initiate({ form: { scope: 'admin' } }), '400 parameter_rejected scope'],
+  [
+    'two scopes',
+    initiate({ target: '/oauth1/request_token?scope=read&scope=write' }),
+    '400 parameter_rejected scope',
+  ],
+  [
+    'a hash of a form',
+    initiate({
+      form: { a: '1' },
+      protocol: { oauth_body_hash: createHash('sha1').update('a=1').digest('base64') },
+    }),
+    '400 parameter_rejected oauth_body_hash',
+  ],
   signedWith(
     'a wrong hash of no content',
     { oauth_body_hash: 'x' },

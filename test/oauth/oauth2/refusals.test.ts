@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { hashSha256 } from '../../../src/oauth/sha256.ts';
 import {
   type Answer,
   authorizeTarget,
@@ -100,6 +101,7 @@ refuses('Authorization, told to the client (RFC 6749 §4.1.2.1, RFC 7636 §4.4.1
   ['an unknown scope beside a known one', asking({ scope: 'read admin' }), '303 invalid_scope'],
   ['scopes with a comma', asking({ scope: 'read,write' }), '303 invalid_scope'],
   ['scopes with two spaces', asking({ scope: 'read  write' }), '303 invalid_scope'],
+  ['another case of a scope', asking({ scope: 'Read' }), '303 invalid_scope'],
 ]);
 
 refuses('Answers to the question', [
@@ -173,6 +175,22 @@ refuses('Client authentication (RFC 6749 §2.3, §5.2)', [
   ['an unknown client', byForm(credentials, { basic: 'nobody:x' }), '401 invalid_client'],
   ['a user for a client', byForm(credentials, { basic: ann }), '401 invalid_client'],
   [
+    'the digest of the secret',
+    byForm(credentials, { basic: `robot:${hashSha256('robot-secret-0123456789')}` }),
+    '401 invalid_client',
+  ],
+  [
+    'a secret without a client',
+    byForm({ ...credentials, client_secret: 'robot-secret-0123456789' }),
+    '401 invalid_client',
+  ],
+  [
+    'a token for a secret',
+    async (server) =>
+      byForm({ ...credentials, client_id: 'phone' }, { bearer: (await tokensFor(server)).access })(server),
+    '401 invalid_client',
+  ],
+  [
     'two ways at once',
     byForm({ ...credentials, client_secret: 'robot-secret-0123456789' }, { basic: robot }),
     '400 invalid_request',
@@ -189,6 +207,11 @@ refuses('Client authentication (RFC 6749 §2.3, §5.2)', [
   ],
   ['two clients', byForm({ ...credentials, client_id: 'app' }, { basic: robot }), '400 invalid_request'],
   [
+    'a client_id twice',
+    byForm('grant_type=client_credentials&client_id=robot&client_id=robot', { basic: robot }),
+    '400 invalid_request',
+  ],
+  [
     'the client in the query',
     byForm(credentials, { basic: robot }, '?client_id=robot'),
     '400 invalid_request',
@@ -204,7 +227,13 @@ refuses('Client authentication (RFC 6749 §2.3, §5.2)', [
 refuses('The token endpoint (RFC 6749 §3.2, §5.2)', [
   ['no grant_type', byForm({}, { basic: app }), '400 invalid_request'],
   ['an empty grant_type', byForm({ grant_type: '' }, { basic: app }), '400 invalid_request'],
-  ['an unknown grant_type', byForm({ grant_type: 'urn:x' }, { basic: app }), '400 unsupported_grant_type'],
+  ...['urn:x', 'toString'].map(
+    (type): Case => [
+      `the grant_type ${type}`,
+      byForm({ grant_type: type }, { basic: app }),
+      '400 unsupported_grant_type',
+    ],
+  ),
   [
     'a grant_type twice',
     byForm('grant_type=client_credentials&grant_type=client_credentials', { basic: robot }),
@@ -212,6 +241,14 @@ refuses('The token endpoint (RFC 6749 §3.2, §5.2)', [
   ],
   ['a form that does not decode', byForm('grant_type=%FF', { basic: robot }), '400 invalid_request'],
   ['a grant that is not the client’s', byForm(credentials, { basic: app }), '400 unauthorized_client'],
+  [
+    'a code for a client with client_credentials only',
+    byForm(
+      { grant_type: 'authorization_code', code: 'x', redirect_uri: 'x', code_verifier: 'x' },
+      { basic: robot },
+    ),
+    '400 unauthorized_client',
+  ],
   [
     'a refresh token for a client without that grant type',
     byForm({ grant_type: 'refresh_token', refresh_token: 'x', client_id: 'phone' }),
@@ -243,6 +280,17 @@ refuses('Codes (RFC 6749 §4.1.3, RFC 7636 §4.6)', [
   ['no verifier', exchanging({ code_verifier: '' }), '400 invalid_request'],
   ['a verifier too short', exchanging({ code_verifier: 'x'.repeat(42) }), '400 invalid_grant'],
   ['a client without a secret', exchanging({ client_id: 'phone' }, ''), '400 invalid_grant'],
+  ...['redirect_uri', 'code_verifier'].map(
+    (name): Case => [
+      `a code that was sent without ${name} before`,
+      async (server) => {
+        const code = await codeFor(server);
+        await exchange(server, code, { [name]: '' });
+        return exchange(server, code);
+      },
+      '400 invalid_grant',
+    ],
+  ),
   ['a ticket for a code', async (server) => exchange(server, await ticketFor(server)), '400 invalid_grant'],
   [
     'a code of a user who was disabled',
