@@ -33,6 +33,10 @@ test('seed adds to the existing items, or rejects the whole seed and adds nothin
     () => double.seed({ '/artciles': [] }),
     /seed\.\/artciles: is not the path of a collection; did you mean "\/articles"\?/,
   );
+  assert.throws(
+    () => double.seed({ '/users/{username}/financialrecords': [] }),
+    /is not the path of a collection/,
+  );
   assert.equal(await (await double.fetch('/articles')).text(), list);
 });
 

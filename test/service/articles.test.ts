@@ -106,6 +106,7 @@ test('Prefer: return=representation is confirmed by Preference-Applied', async (
   const fields = { Prefer: 'return=representation' };
   const reply = await ask('PUT', '/articles/1', { ...ann, fields, content: article('Tea') });
   assert.equal(reply.field('Preference-Applied'), 'return=representation');
+  assert.equal(reply.field('Content-Location'), '/articles/1');
   assert.equal(reply.text, article('Tea'));
 });
 

@@ -42,6 +42,8 @@ test('a GET with a matching If-None-Match returns 304 with ETag, Vary and Cache-
     }
     assert.equal(reply.field('Content-Type'), '');
   }
+  const other = { 'If-None-Match': tag, Accept: 'application/json' };
+  assert.equal((await ask('GET', '/articles/1', { fields: other })).status, 200, 'another representation');
 });
 
 test('a change accepts the entity tag of any current representation in If-Match', async () => {

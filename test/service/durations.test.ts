@@ -71,3 +71,17 @@ test('the maxAge of a preflight accepts a number of seconds or text', async () =
     assert.equal(response.headers.get('Access-Control-Max-Age'), '300', String(maxAge));
   }
 });
+
+test('a manual clock accepts durations and times', () => {
+  const clock = createManualClock('2026-11-22T12:00:00Z');
+  const moved = () => [clock.now() - start, clock.steady()];
+  clock.advance('11m');
+  clock.advance(500);
+  assert.deepEqual(moved(), [660_500, 660_500]);
+  clock.advance('-1h');
+  assert.deepEqual(moved(), [660_500 - 3_600_000, 660_500]);
+  clock.set(new Date(start));
+  assert.deepEqual(moved(), [0, 660_500]);
+  assert.throws(() => clock.advance('soon'), /^RangeError: 'soon' is not a duration/);
+  assert.throws(() => clock.set(NaN), /^RangeError: NaN is not a time/);
+});

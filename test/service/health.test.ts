@@ -21,6 +21,7 @@ test('a health check gets 200 without credentials, and 503 with the reason if th
   assert.equal(failed.status, 503);
   assert.equal(failed.member('type'), '/problems/not-healthy');
   assert.equal(failed.member('detail'), 'The disk is broken.');
+  assert.equal((await ask('GET', '/health/ready')).status, 503);
 });
 
 test('a readiness check gets 503 while the store cannot be reached, and a health check 200', async () => {
@@ -48,7 +49,8 @@ test('a readiness check gets 503 while the store cannot be reached, and a health
 test('a health check gets 503 while the service stops', async () => {
   const { ask, service } = openService({ health: { path: '/health' } });
   await service.close({ grace: 0 });
-  assert.equal((await ask('GET', '/health')).status, 503);
+  const { status, close, field } = await ask('GET', '/health');
+  assert.deepEqual([status, close, field('Retry-After')], [503, true, '5']);
 });
 
 test('health checks are not limited by a quota, and are logged only if they fail', async () => {

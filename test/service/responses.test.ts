@@ -24,6 +24,16 @@ test('Allow lists the methods that the principal may use', async () => {
   assert.equal(await allow('*'), 'HEAD, GET, OPTIONS');
 });
 
+test('405 has the Allow of the principal, and OPTIONS ignores Accept and preconditions', async () => {
+  const { ask } = openService();
+  const refused = await ask('PUT', '/articles', { ...ann, content: article('Tea') });
+  assert.equal(`${refused.status} ${refused.field('Allow')}`, '405 HEAD, GET, POST, OPTIONS');
+  const fields = { Accept: 'image/png', 'If-Match': '"x"' };
+  const described = await ask('OPTIONS', '/articles', { fields });
+  assert.equal(described.status, 200);
+  assert.equal(described.field('Accept-Post'), 'application/xml, text/xml, application/json');
+});
+
 test('OPTIONS * returns the methods that the principal may use on any resource', async () => {
   const { ask } = openService();
   const signature = createHmac('sha256', 'ann-secret').update('OPTIONS+*').digest('base64');

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { revocationFile } from '../../../src/accounts/revocations.ts';
 import { applyRevocations, requestRevocation } from '../../../src/cli/accounts/revocation.ts';
+import { openDurableStore } from '../../../src/index.ts';
+import { grantsCollection, toGrantRecord } from '../../../src/oauth/records.ts';
 import { lockDirectory } from '../../../src/store/files/lock.ts';
 import { call, type Ended } from '../../support/cli/command.ts';
 import {
@@ -137,6 +139,23 @@ test('without a server, the command revokes grants itself, and loses no nonce', 
   assert.equal((await second.ask('GET', '/articles/1', {})).status, 200);
   assert.equal((await second.ask('PUT', '/articles/1', sending)).status, 401, 'the nonce is known');
   await second.end();
+});
+
+test('grants that have ended or were revoked are not listed', async (context) => {
+  const data = temporaryDirectory(context);
+  const store = await openDurableStore(data);
+  const at = Date.now();
+  const draft = { mechanism: 'oauth2', client: 'app', user: 'ann', scopes: ['read'], issued: at } as const;
+  for (const [id, ends, revoked] of [
+    ['ended', at, false],
+    ['revoked', at + 3_600_000, true],
+    ['current', at + 3_600_000, false],
+  ] as const) {
+    const value = toGrantRecord({ ...draft, id, ends, revoked });
+    await store.apply({ kind: 'put', collection: grantsCollection, id, expected: 'absent', value, at });
+  }
+  await store.close();
+  assert.deepEqual(await listed(data), [['current', 'ann', 'app']]);
 });
 
 test('the command stops waiting for a process that does not revoke, and the request stays stored', async (context) => {
