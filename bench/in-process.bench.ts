@@ -16,7 +16,7 @@ export const benchmark: Benchmark = {
   about:
     'The service with `handle`, and the test double with `fetch`, which creates a Response and a journal entry, compared with fastify (light-my-request), and with node:http over loopback in the same process (`http.request` and `fetch`). And a GET whose query was not signed, signed in the same round, which a double refuses: it searches for the mistake only when the entry of the journal is read.',
   figures: [...timeFigures],
-  shortRounds: 9,
+  shortRounds: 7,
   requirements: [
     { group: 'a GET', contestant: handle, figure: 'cpu', atMost: 3000 },
     { group: 'a GET', contestant: double, figure: 'cpu', beside: inject, atMost: 1 },

@@ -17,7 +17,6 @@ export const benchmark: Benchmark = {
     { key: 'dropping', label: 'dropping a bucket', unit: 'ns' },
     { key: 'sweeping', label: 'longest while sweeping', unit: 'ns' },
   ],
-  shortRounds: 9,
   requirements: [{ contestant: ours, figure: 'growing', atMost: 1e7 }],
   open(stage) {
     const count = String(stage.full ? 10_000_000 : 1_000_000);

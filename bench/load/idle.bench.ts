@@ -20,7 +20,6 @@ export const benchmark: Benchmark = {
     { key: 'heap', label: 'of it in the heap', unit: 'bytes' },
     { key: 'whole', label: 'with the young generation', unit: 'bytes' },
   ],
-  shortRounds: 9,
   requirements: [{ contestant: ours, figure: 'each', atMost: 9000 }],
   async open(stage) {
     const loader = await Loader.start(stage);

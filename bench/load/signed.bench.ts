@@ -15,7 +15,7 @@ export const benchmark: Benchmark = {
   about:
     'Every request has its own nonce and signature, created before the load begins. The full form is a MAC over verb, target, date and nonce, and the nonce is stored; the simple form is a MAC over verb and target. Bare node:http receives the same requests and sends the same bytes, without reading them; verified by hand, it checks time, MAC and nonce of the full form and nothing else. For comparison, fastify finds the article without authentication. @hapi/hawk runs on fastify and keeps its nonces in a Set.',
   figures: loadFigures,
-  shortRounds: 9,
+  shortRounds: 7,
   requirements: [
     { contestant: full, figure: 'cpu', beside: sameBytes, atMost: 1.25 },
     { contestant: full, figure: 'cpu', beside: unsigned, atMost: 1.05 },
