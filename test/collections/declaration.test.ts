@@ -109,8 +109,10 @@ for (const [path, message] of [
   ['/things/', /or a trailing slash$/],
   ['/a/../b', /has the segment "\.\."/],
   ['/a b', /has the segment "a b", which is not a sequence of pchar/],
+  ['/a?b', /has the segment "a\?b"/],
   ['/%2f', /has the segment "%2f"/],
   ['/ärger', /has the segment "ärger"/],
+  ['/x{a}', /has the segment "x\{a\}"/],
   ['/{1a}', /has the segment "\{1a\}"/],
   ['/{__proto__}', /has the segment/],
   ['/{a}/{a}', /has the parameter a twice/],
@@ -135,6 +137,7 @@ for (const [declaration, message] of [
     'collections./things.feilds: is not a key of a collection; did you mean "fields"?',
   ],
   [{ item: 'thing', fields }, 'collections./things.element: must be non-empty text, is missing'],
+  [{ ...plain, element: '' }, 'collections./things.element: must be non-empty text, is empty'],
   [{ ...plain, item: 'a:b' }, 'collections./things.item: must be an XML name without a colon'],
   [
     { ...plain, element: 'Xmlthings' },

@@ -100,11 +100,13 @@ test('grants are listed and revoked while a server runs', async () => {
   );
   assert.deepEqual((await revocationFile.read(data)).entries.size, 0);
 
-  // A revocation is durable when the command ends.
+  // A revocation is durable when the command ends, and the next start carries out one that is pending.
   await server.kill();
+  await revocationFile.write(data, new Map([['pending', { user: 'bob' }]]));
   const after = await startOn(data, config);
-  for (const token of [ann.access, second.access, robot])
+  for (const token of [ann.access, second.access, robot, bob.access])
     assert.equal(await requestStatus(after, token), 401);
+  assert.deepEqual((await revocationFile.read(data)).entries.size, 0);
   await after.end();
 });
 

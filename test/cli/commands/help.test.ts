@@ -93,6 +93,7 @@ describe('help, versions and unknown commands', () => {
     [['--help'], 0, /^Usage: countersign \[COMMAND\]/],
     [['help', 'sign'], 0, /^Usage: countersign sign METHOD URL/],
     [['user', 'add', '-h'], 0, /^Usage: countersign user add NAME/],
+    [['consumer', '-h'], 0, /^Usage: countersign consumer add \[KEY\]/],
     [['--version'], 0, new RegExp(`^${version}\\n$`)],
     [['-v'], 0, new RegExp(`^${version}\\n$`)],
     [['check', '--version'], 0, new RegExp(`^${version}\\n$`)],

@@ -43,6 +43,11 @@ const invalid: readonly (readonly [what: string, text: string, message: RegExp])
     'import pg from "pgx";\nexport default () => ({});',
     /^the module FILE requires the package pgx, which is not installed; to install it: npm install pgx$/,
   ],
+  [
+    'a missing driver with a scope that is imported later',
+    'export default async () => { await import("@acme/driver/pool"); };',
+    /^the module FILE requires the package @acme\/driver, which is not installed; to install it: npm install @acme\/driver$/,
+  ],
   ['a missing file', 'import "./other.mjs";', /^the module FILE failed: Cannot find module .*other\.mjs/],
   [
     'nothing',
@@ -60,6 +65,26 @@ const invalid: readonly (readonly [what: string, text: string, message: RegExp])
     /^the module FILE: store\.apply of what the function returns must be a function, is missing$/,
   ],
   [
+    'a store with documents that are none',
+    'const f = () => {}; export default () => ({ store: { storeId: "a", read: f, list: f, apply: f, close: f, documents: { location: "x", read: f, replace: f } } });',
+    /^the module FILE: store\.documents\.watch of what the function returns must be a function, is missing$/,
+  ],
+  [
+    'nonces without claim',
+    'export default () => ({ nonces: { kept() {} } });',
+    /^the module FILE: nonces\.claim of what the function returns must be a function, is missing$/,
+  ],
+  [
+    'resources of another type',
+    'export default () => ({ resources: 3 });',
+    /^the module FILE: resources must be an object such as \{ '\/path': \{ GET: action\('anyone', …\) \} \}, is 3$/,
+  ],
+  [
+    'a function of resources that throws',
+    'export default () => ({ resources() { throw new Error("no way"); } });',
+    /^the module FILE failed: no way \(line 1\)$/,
+  ],
+  [
     'a resource with a misspelt method',
     'export default () => ({ resources: { "/a": { GTE: {} } } });',
     /^the module FILE: GTE is not a member of the resource at \/a; did you mean "GET"\?$/,
@@ -68,6 +93,11 @@ const invalid: readonly (readonly [what: string, text: string, message: RegExp])
     'a user without a secret',
     'export default () => ({ users: { ann: {} } });',
     /^the module FILE: secret of the user "ann" must be non-empty text, is missing$/,
+  ],
+  [
+    'a user with an invalid name',
+    'export default () => ({ users: { "a:b": { secret: "s" } } });',
+    /^the module FILE: users: /,
   ],
   [
     'a scheme that is built in',

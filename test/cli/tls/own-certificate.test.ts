@@ -145,6 +145,12 @@ describe('a damaged file is reported with its path, and is not changed', () => {
       'garbage',
       /certificate\.pem: there is no certificate in PEM/,
     ],
+    [
+      'a certificate cut off',
+      'certificate',
+      '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
+      /certificate\.pem: the certificate cannot be read/,
+    ],
     ['a key of garbage', 'key', 'garbage', /key\.pem: there is no private key in PEM that can be read/],
     [
       'another key',

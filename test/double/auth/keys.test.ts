@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
+import { openConsole } from '../../support/double/control-client.ts';
 
 const pair = generateKeyPairSync('ed25519');
 const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -36,4 +37,14 @@ test('an invalid key is rejected, and changes nothing', async () => {
   });
   assert.throws(() => double.auth.addKey('nan', 'k', key), /has no user nan; did you mean "ann"/);
   assert.throws(() => double.auth.removeKey('ann', 'k'), /has no key k/);
+});
+
+test('the control interface adds and removes keys, and removes users', async () => {
+  await using double = await startDouble({ users: ['ann'], https: false });
+  const control = await openConsole(double);
+  await control.send('PUT', '/users/ann/keys/key-1', key);
+  await control.send('DELETE', '/users/ann/keys/key-1');
+  await control.refused(422, 'DELETE', '/users/ann/keys/key-1');
+  await control.send('DELETE', '/users/ann');
+  await control.refused(422, 'GET', '/users/ann');
 });

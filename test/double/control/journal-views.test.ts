@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { entriesJson, formatHar } from '../../../src/double/control/operations/journal.ts';
 import { startDouble } from '../../../src/double/index.ts';
+import { createRedaction } from '../../../src/double/journal/redaction.ts';
+import { viewAuthentication } from '../../../src/double/journal/view.ts';
+import { AuthenticationTrace } from '../../../src/schemes/trace.ts';
 import { openConsole } from '../../support/double/control-client.ts';
 
 const ann = { secret: 'the-secret-of-ann' };
@@ -52,6 +55,21 @@ test('a summary contains the columns of the table, and the text of the entry, wi
   assert.deepEqual([bad.user, bad.scheme, bad.problem, bad.step], ['ann', 'hmac', 'credentials-refused', 7]);
   assert.equal(bad.target.length, 2000);
   assert.deepEqual([good.text, bad.text], double.journal.all().map(String));
+});
+
+test('a summary has the usual cause of a refusal, and parts of a message are shown without secrets', async () => {
+  await using double = await startDouble({ https: false, users: { ann } });
+  const headers = await double.as('ann').signRequest({ url: '/articles' });
+  await double.fetch('/articles?limit=1', { headers });
+  const { entries } = await (await openConsole(double)).send('POST', '/journal/list', {});
+  assert.equal(entries[0].hint, 'the query was left out');
+  const trace = new AuthenticationTrace();
+  const part = { name: 'path', expected: `/${ann.secret}`, signed: `/a/${ann.secret}` };
+  trace.fail('signature', { parts: [part], differs: 'path' });
+  const redaction = createRedaction(() => [ann.secret]);
+  assert.deepEqual(viewAuthentication(trace, undefined, redaction).parts, [
+    { name: 'path', expected: '/[redacted]', signed: '/a/[redacted]' },
+  ]);
 });
 
 test('an entry has the date and nonce of its signature, and the first use of the nonce', async () => {

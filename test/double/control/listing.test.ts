@@ -3,6 +3,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import test from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
+import { authorizeTarget } from '../../support/oauth/server.ts';
 
 const tea = { title: 'Tea <&>', price: { value: '3.50', currency: 'EUR' } };
 const secrets = {
@@ -82,6 +83,16 @@ test('tokens are expired and revoked by their fingerprints, and no others with t
   assert.equal(left.length, 1);
   const kept = createHash('sha256').update(second.accessToken).digest('base64url');
   assert.equal(left[0].fingerprint, kept);
+});
+
+test('an unanswered consent page is listed as a live ticket', async () => {
+  await using server = await opened();
+  const { control, double } = server;
+  const page = authorizeTarget({ redirect_uri: 'https://client.example/cb', scope: 'read' });
+  const reply = await double.as('johndoe', { scheme: 'basic' }).fetch(page);
+  assert.equal(reply.status, 200, await reply.text());
+  const [{ kind, live, user, client }] = (await control.send('GET', '/tokens')).tokens;
+  assert.deepEqual([kind, live, user, client], ['ticket', true, 'johndoe', 'app']);
 });
 
 test('items are listed as the service sends them, with the entity tags of both formats', async () => {

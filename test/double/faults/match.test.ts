@@ -63,6 +63,19 @@ test('a fault matches by the user of a token of OAuth 1.0a in the query', async 
   assert.equal(await isMatched(double, { user: 'johndoe' }, unreadable), false);
 });
 
+test('a fault is for requests with one of its methods whose path fits', async () => {
+  await using double = await startDouble({ https: false });
+  const send = () => double.fetch('/articles/%31?path=/articles', { method: 'DELETE' });
+  for (const [match, expected] of [
+    [{ method: ['PUT', 'DELETE'] }, true],
+    [{ method: ['PUT', 'GET'] }, false],
+    [{ method: 'DELETE', path: '/articles/{id}' }, true],
+    [{ path: '/articles/1' }, true],
+    [{ path: /^\/articles$/ }, false],
+  ] as const satisfies readonly (readonly [RequestMatch, boolean])[])
+    assert.equal(await isMatched(double, match, send), expected, String(Object.values(match)));
+});
+
 test('a match function receives the request as sent', async () => {
   await using double = await startDouble({ users, https: false });
   const seen: MatchedRequest[] = [];

@@ -5,16 +5,16 @@ import { DoubleError, startDouble } from '../../../src/double/index.ts';
 test('a function that throws rejects its own wait only', async () => {
   await using double = await startDouble({ https: false });
   const failure = new Error('the function failed');
-  const failing = assert.rejects(
+  const wait = () =>
     double.journal.waitFor(() => {
       throw failure;
-    }),
-    failure,
-  );
+    });
+  const failing = assert.rejects(wait(), failure);
   const waiting = double.journal.waitFor({ path: '/articles' });
   assert.equal((await fetch(`${double.url}/articles`)).status, 200);
   await failing;
   assert.equal((await waiting).number, 1);
+  await assert.rejects(wait(), failure, 'for an earlier entry');
   assert.equal((await fetch(`${double.url}/articles`)).status, 200);
 });
 

@@ -41,6 +41,13 @@ test('the id of a key authenticates its user, with the secret of the key only', 
   assert.equal(await open({ keys }).verdictOn(sent('key-1', 'the secret of ann')), 'credentials-refused');
 });
 
+test('a secret that is empty or has 2 KiB is malformed', async () => {
+  for (const secret of ['', 'x'.repeat(2048)]) {
+    const { type, detail } = await open().problemWith(sent('ann', secret));
+    assert.deepEqual([type, detail], ['malformed-credentials', 'The value of X-Api-Secret is malformed.']);
+  }
+});
+
 test('the scheme is offered over TLS only', () => {
   const { scheme } = open();
   assert.equal(scheme.tlsOnly, true);

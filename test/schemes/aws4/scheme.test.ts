@@ -46,6 +46,31 @@ test('Date replaces a missing X-Amz-Date, whether it is signed or not', async ()
   }
 });
 
+for (const [request, problem, said] of [
+  [signed({ region: 'eu-west-1' }), 'credentials-refused', /^The scope names the region "eu-west-1"/],
+  [signed({ service: 's3' }), 'credentials-refused', /^The scope names the service "s3"/],
+  [
+    withCredentials(signed(), (value) => value.replace('/20150830/', '/20150831/')),
+    'malformed-credentials',
+    /date of the scope, 20150831, is not the day of the request, 20150830/,
+  ],
+  [
+    signed({ without: 'X-Amz-Date' }),
+    'malformed-credentials',
+    /SignedHeaders contains x-amz-date, which the request does not have/,
+  ],
+  [
+    signed({ target: presigned(60).target.replace('?', '?a=1&') }),
+    'malformed-credentials',
+    /^The signature is in Authorization and in X-Amz-Signature\.$/,
+  ],
+] as const)
+  test(`a request is refused: ${said.source}`, async () => {
+    const { type, detail } = await openAws4Service().problemWith(request);
+    assert.equal(type, problem);
+    assert.match(detail, said);
+  });
+
 test('every field X-Amz-… must be signed, but the session token only for Amazon S3', async () => {
   const added = (name: string) => ({ added: [[name, 'x']] as const });
   const { type, detail } = await openAws4Service().problemWith(signed(added('X-Amz-Meta')));

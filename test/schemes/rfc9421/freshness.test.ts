@@ -3,6 +3,15 @@ import test from 'node:test';
 import { get, judgeRequest, openScheme, signed, start } from '../../support/schemes/message-scheme.ts';
 import { signingKey } from '../../support/schemes/rfc9421.ts';
 
+test('a signature is accepted until the time in expires', async () => {
+  const { judge, clock } = openScheme();
+  const request = signed(get, { expires: start + 5 });
+  clock.advance(5999);
+  assert.equal((await judge(request)).outcome, 'good ann');
+  clock.advance(1);
+  assert.equal((await judge(request)).outcome, 'date-out-of-window');
+});
+
 test('the parameter expires does not replace the window', async () => {
   const late = signed(get, { created: start - 301, expires: start + 1000 });
   assert.equal(await judgeRequest(late), 'date-out-of-window');
