@@ -9,7 +9,7 @@ test('the files in docs/data-format.md are read as the page describes them', asy
   const directory = temporaryDirectory(context);
   const page = readFileSync(new URL('../../docs/data-format.md', import.meta.url), 'utf8');
   const [, header = '', change = '', snapshot = ''] = Array.from(
-    page.matchAll(/^```json\n(.*?)^```$/gms),
+    page.matchAll(/^```(?:json|console)\n(.*?)^```$/gms),
     ([, text = '']) => text,
   );
   writeFileSync(join(directory, 'journal-3.jsonl'), header + change);
