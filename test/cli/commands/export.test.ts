@@ -211,6 +211,7 @@ describe('import', () => {
       () => '{"a":1}\n',
       /line 1, .*the header has a member that is not known/,
     ],
+    ['another format', (text) => text.replace('"countersign-export"', '"x"'), /line 1, .*not the header of/],
     ['another version', (text) => text.replace('"version":1', '"version":3'), /line 1, .*its version is 3/],
     [
       'a store id of other characters',

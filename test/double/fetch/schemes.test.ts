@@ -82,6 +82,19 @@ describe('as with a configured scheme', () => {
     assert.equal((await signer.fetch('/articles', post)).status, 201);
   });
 
+  test('uses the clock and the random numbers of the double', async () => {
+    const sign = async (): Promise<string> => {
+      await using double = await startDouble(options);
+      const signed = ['message-signatures', 'partner', 'aws4'].map((scheme) =>
+        double.as('ann', { scheme }).signRequest({ url: 'http://a.example/articles' }),
+      );
+      return JSON.stringify(await Promise.all(signed));
+    };
+    const first = await sign();
+    assert.equal(await sign(), first);
+    assert.match(first, /created=1795348800;.*1795348800.*20261122T120000Z/);
+  });
+
   test('signs with an earlier date or a used nonce, which the double refuses', async () => {
     await using double = await startDouble(options);
     const refused = async (signing: ConfiguredSchemeOptions): Promise<unknown> => {

@@ -185,3 +185,17 @@ test('credentials fail at the throttle after too many failures', async () => {
     stories.push((await readTrace(double, '/articles', wrong)).failedAt);
   assert.deepEqual(stories, ['digest', 'digest', 'throttle']);
 });
+
+test('the text of a refusal has both messages, and with explain: false the response has neither', async () => {
+  await using double = await open({ explain: false });
+  await readTrace(double, '/articles?limit=2', credentialsOver('GET+/articles+01mar202612:00:00+n-1'));
+  const entry = double.journal.last();
+  assert.equal(
+    String(entry),
+    `#1 GET /articles?limit=2 by johndoe: 401, credentials-refused, step 7 (credentials): The user, the secret or the signed message is wrong: the query was left out
+  hmac: failed at digest
+  expected GET+/articles?limit=2+01mar202612:00:00+n-1
+  received GET+/articles+01mar202612:00:00+n-1`,
+  );
+  assert.doesNotMatch(entry.response?.body ?? '', /left out|GET\+/);
+});

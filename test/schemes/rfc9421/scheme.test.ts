@@ -103,6 +103,8 @@ test('a signature without a required component or parameter is refused with its 
     /requires the parameter tag with the value "app"/,
   );
   assert.equal(await judgeRequest(signed(get, { tag: 'app' }), { options: { tag: 'app' } }), 'good ann');
+  const other = await judgeRequest(signed(get, { tag: 'other' }), { options: { tag: 'app' } });
+  assert.equal(other, 'signature-insufficient');
   assert.equal(
     await judgeRequest(signed(get, { components: ['@query', '@path', '@authority', '@method', 'host'] })),
     'good ann',
