@@ -109,7 +109,7 @@ export function* messageMistakes(
     yield mistake(describe(`the base string was ${how}`, '', right, alone), alone);
   }
   for (const [hint, added] of additionalPairs)
-    if (!pairs.some((pair) => pair.startsWith(added.replace(/[^=]*$/, ''))))
+    if (!pairs.some((pair) => pair.startsWith(added.slice(0, added.indexOf('=') + 1))))
       yield buildMistake(hint, normalizePairs([...pairs, added]));
   const segments = buildSegments(method, uri, normalized);
   yield* separatorMistakes(segments, (changed) => changed.map(({ value }) => value));

@@ -38,11 +38,11 @@ export const queryMistakes: readonly Mistake[] = [
   ],
   ['the "?" was signed with the query', (query) => [`?${query}`, `?${sortQuery(query)}`]],
   ['the path was signed with the query', (_, { target }) => target],
-  inLowerCase,
   ...queryForms,
   ...escapeMistakes,
   ...escapedQueryMistakes,
   ...queryEncodings,
+  inLowerCase,
 ];
 
 /** The mistakes in a query that are tried last, because they are many. */
