@@ -42,12 +42,12 @@ export function verificationTime(kind: KeyKind, length: number): number {
 /** The estimated time (µs) of an explanation for a client of a server, or in the journal of a server. */
 const limitedTime = 10_000;
 
-/** The estimated time (µs) to write one value of a text again: a parameter, or a member of JSON. */
+/** The estimated time (µs) to write one value of a text again: a parameter, a member of JSON, or a tag of XML. */
 const valueTime = 0.25;
 
 /** Returns the estimated time (µs) to make a mistake in a text, which may have thousands of values. */
 export function makingTime(text: string): number {
-  return valueTime * (text.match(/[&,]/g)?.length ?? 0);
+  return valueTime * (text.match(/[&,<]/g)?.length ?? 0);
 }
 
 /**

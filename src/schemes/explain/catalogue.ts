@@ -92,7 +92,7 @@ const emptyTries = 20;
 /** Returns the estimated time (µs) to try the mistakes in the use of keys and in the computation. */
 function computationTime(keys: readonly Key[], length: number): number {
   let time = 0;
-  for (const { kind } of keys) time += (kind === 'secret' ? 48 : 5) * verificationTime(kind, length);
+  for (const { kind } of keys) time += (kind === 'secret' ? 54 : 5) * verificationTime(kind, length);
   return time;
 }
 
