@@ -6,7 +6,7 @@ import { bytesOf } from '../../http/syntax/octets.ts';
 import { splitTarget } from '../../http/target.ts';
 import { explainDigest } from '../explain/content.ts';
 import { capitalize, lineMistakes } from '../explain/lines.ts';
-import { listTextVariants, type Variant } from '../explain/mistake.ts';
+import { listTextVariants, permutations, type Variant } from '../explain/mistake.ts';
 import { canonical, listCanonicalMistakes } from '../explain/parameters.ts';
 import { octetsOfPiece, type Part } from '../message.ts';
 import type { MessageMistake } from '../scheme.ts';
@@ -216,9 +216,19 @@ export function* messageMistakes(
   const replaceHash = (last: string): string => right.slice(0, -hash.toString('hex').length) + last;
   const wholes: readonly (readonly [hint: string, signed: string])[] = [
     ['the canonical request was hashed with a trailing newline', replaceHash(hashOctets(`${canonical}\n`))],
+    [
+      'the canonical request was hashed with CR LF line endings',
+      replaceHash(hashOctets(canonical.replaceAll('\n', '\r\n'))),
+    ],
+    ['the canonical request was hashed in hexadecimal twice', replaceHash(hashOctets(hash.toString('hex')))],
     ['the canonical request was signed without being hashed', replaceHash(canonical)],
     ['the canonical request itself was signed in place of the string to sign', canonical],
+    ['the hash of the canonical request is in base64', replaceHash(hash.toString('base64'))],
     ['the hash of the canonical request is in upper case', replaceHash(hash.toString('hex').toUpperCase())],
+    [
+      'the payload hash was signed in place of the canonical request',
+      replaceHash(canonical.slice(canonical.lastIndexOf('\n') + 1)),
+    ],
     ['the string to sign lacks the algorithm', right.slice(aws4Algorithm.length + 1)],
   ];
   for (const [hint, signed] of wholes)
@@ -267,6 +277,17 @@ export function keyMistakes(secret: Buffer, scope: Scope): (readonly [hint: stri
       'the signing key was derived with region and service in the wrong order',
       chain(prefixed, [date, service, region, scopeEnd]),
     ],
+    [
+      'the prefix before the secret is in lower case; AWS4 is expected',
+      chain(Buffer.concat([Buffer.from('aws4'), secret]), steps),
+    ],
+    ...permutations(steps).map(
+      (order) =>
+        [
+          'the steps of the signing key were made in another order; date, region, service and aws4_request are expected',
+          chain(prefixed, order),
+        ] as const,
+    ),
   ];
 }
 

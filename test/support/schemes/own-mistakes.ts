@@ -136,6 +136,17 @@ export const ofAws4: OwnMistakes = {
     toSign: (base, canonical) => base.replace(/[0-9a-f]{64}$/, canonical),
   }),
   'canonical request signed in place of the string to sign': aws({ toSign: (_, canonical) => canonical }),
+  'canonical request hashed with CR LF': aws({
+    toSign: (base, canonical) =>
+      base.replace(
+        /[0-9a-f]{64}$/,
+        computeHash('sha256', canonical.replaceAll('\n', '\r\n')).toString('hex'),
+      ),
+  }),
+  'hash of the canonical request in base64': aws({
+    toSign: (base, canonical) =>
+      base.replace(/[0-9a-f]{64}$/, computeHash('sha256', canonical).toString('base64')),
+  }),
   'hash of the canonical request in upper case': aws({
     toSign: (base) => base.replace(/[0-9a-f]{64}$/, (hash) => hash.toUpperCase()),
   }),
@@ -157,6 +168,12 @@ export const ofAws4: OwnMistakes = {
   'scope without its day': aws({ scope: (scope) => scope.replace(/^\d+\//, '') }),
   'scope with the time of day': aws({ scope: (scope) => scope.replace(/^\d+/, '$&T120000Z') }),
   'no derivation': aws({ derived: (secret) => secret }),
+  'derivation with the prefix in lower case': aws({
+    derived: (secret, steps) => chain(`aws4${secret}`, ...steps),
+  }),
+  'derivation with its steps in reverse': aws({
+    derived: (secret, steps) => chain(`AWS4${secret}`, ...steps.toReversed()),
+  }),
   'derivation without the prefix': aws({ derived: (secret, steps) => chain(secret, ...steps) }),
   'derivation without steps': aws({ derived: (secret) => `AWS4${secret}` }),
   'derivation without its last step': aws({
