@@ -31,7 +31,7 @@ const programs: readonly (readonly [name: string, kept: string, space?: '+'])[] 
   ['an encoder of all characters but letters and digits', ''],
   // Libraries of OAuth 1.0a and of AWS that correct encodeURIComponent in part.
   ...['*', '!', "'", '()', "'()", "!'()", "*'()", ':', ','].map(
-    (left) => [`an encoder that leaves ${left}`, `-_.~${left}`] as const,
+    (left) => [`an encoder that leaves "${left}" without encoding`, `-_.~${left}`] as const,
   ),
 ];
 

@@ -231,7 +231,7 @@ export function writeQuery(pairs: Pairs): string[] {
 export const writings: readonly Row[] = [
   ['the parameters{of} were joined with "=" and "&"', { write: joinWith('=', '&') }],
   [
-    'a parameter{of} without a value was signed without its "="',
+    'a parameter{of} without a value was signed without its equals sign "="',
     { write: (pairs) => writeQuery(pairs.map(([name, value]) => [name, value === '' ? undefined : value])) },
   ],
   [
