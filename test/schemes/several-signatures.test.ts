@@ -9,7 +9,10 @@ import { keepSecret } from '../support/transcript.ts';
 const [secret, other] = ['primary-key-of-box-0001', 'another-key-of-box-0002'];
 keepSecret(secret);
 const body = '{"trigger":"FILE.UPLOADED"}';
-const sign = (key: string, text: string): string => createHmac('sha256', key).update(text).digest('base64');
+/** The key of a signature in another form. */
+const malformed = 'malformed';
+const sign = (key: string, text: string): string =>
+  key === malformed ? 'none' : createHmac('sha256', key).update(text).digest('base64');
 
 const declared = {
   message: '{body}{timestamp}',
@@ -77,6 +80,7 @@ for (const [what, scheme] of [
       ['in both fields', { primary: secret, secondary: secret }],
       ['in the first one, beside a wrong one', { primary: secret, secondary: other }],
       ['in the second one, behind a wrong one', { primary: other, secondary: secret }],
+      ['in the second one, behind a malformed one', { primary: malformed, secondary: secret }],
       ['in the first one alone', { primary: secret }],
       ['in the second one alone', { secondary: secret }],
     ] as const)

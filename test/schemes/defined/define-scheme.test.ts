@@ -117,6 +117,8 @@ test('an exception of a definition refuses the request, and is reported unless i
   const failing = (where: 'parse' | 'message' | 'join' | 'sign' | 'problem'): Scheme =>
     defineScheme({
       headers: [`X-${where}`],
+      // What is thrown before the content is used refuses the request at once.
+      needsBody: where === 'parse',
       parse: ({ headers }) => {
         if (where === 'parse') throw new TypeError('no such member');
         if (where === 'problem') throw new Problem('malformed-credentials', 'Send the new form.');
