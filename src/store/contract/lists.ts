@@ -73,18 +73,22 @@ export const listChecks = [
     if (store.watch === undefined) return;
     const made = await create(store, '/a');
     const calls: unknown[] = [];
+    const others: number[] = [];
     const end = store.watch('/a', (...call) => calls.push(call));
+    const endOther = store.watch('/a', (sequence) => others.push(sequence));
     const changed = requireEntry(await store.apply(put('/a', made.id, made.revision, { n: 1 })));
     await create(store, '/b');
     await store.apply(put('/a', made.id, made.revision, { n: 2 }));
     await store.apply(remove('/a', made.id, changed.revision));
     const { revision } = await store.list('/a', 0, 10);
     end();
-    await create(store, '/a');
+    const last = await create(store, '/a');
+    endOther();
     assert.deepEqual(calls, [
       [made.sequence, changed, changed.revision],
       [made.sequence, undefined, revision],
     ]);
+    assert.deepEqual(others, [made.sequence, made.sequence, last.sequence]);
   }),
 
   storeCheck('a list of one collection does not depend on another', async (store) => {

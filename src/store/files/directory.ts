@@ -28,7 +28,6 @@ export async function prepareDirectory(path: string): Promise<void> {
   try {
     await makeDirectory(resolve(path));
     const found = await stat(path);
-    if (!found.isDirectory()) throw new DirectoryError(path, 'it is not a directory');
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     checkPermissions(path);
     if (findExposedFile(path, found) !== undefined) await chmod(path, directoryMode);
