@@ -1,4 +1,4 @@
-// A value that is computed at its first use.
+// Values that are not computed again.
 
 /** Returns a function that computes a value at its first call, and returns the same value at each later one. */
 export function once<Value>(compute: () => Value): () => Value {
@@ -6,5 +6,17 @@ export function once<Value>(compute: () => Value): () => Value {
   return () => {
     computed ??= { value: compute() };
     return computed.value;
+  };
+}
+
+/** Returns a function that keeps the value of the last text, because many requests have the same one. */
+export function keepLast<Value>(compute: (text: string) => Value): (text: string) => Value {
+  let last: string | undefined;
+  let computed: Value;
+  return (text) => {
+    if (text === last) return computed;
+    computed = compute(text);
+    last = text;
+    return computed;
   };
 }

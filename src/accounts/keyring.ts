@@ -42,7 +42,7 @@ export interface KeyHolder {
 }
 
 /** Finds the holder of keys by the name of a user or the id of a key. */
-type FindHolder = (name: string) => MaybePromise<KeyHolder | undefined>;
+type FindHolder = (named: { readonly user: string }) => MaybePromise<KeyHolder | undefined>;
 
 /** Which keys of a user a scheme accepts if the request names the user, and if it names a key. */
 interface KeyRule {
@@ -77,7 +77,7 @@ export function createKeyring(accounts: Accounts, scheme: string, rule?: KeyRule
     byKey.set(key, holder);
     return holder;
   };
-  return (name) =>
+  return ({ user: name }) =>
     andThen(accounts.find(name), (account) =>
       account === undefined
         ? andThen(rule && accounts.findKey?.(name), (found) =>

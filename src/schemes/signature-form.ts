@@ -1,5 +1,6 @@
 // The forms of a signature as text, and those in which clients send it by mistake.
 
+import { timingSafeEqual } from 'node:crypto';
 import { digestLengths, type HashName, hashNames, type Lengths } from '../algorithms.ts';
 import { formatCount } from '../counted.ts';
 import { octetsOf } from '../http/syntax/octets.ts';
@@ -42,6 +43,13 @@ export function decodeSignature(
   if (encoding === 'hex') return (anyCase ? text.toLowerCase() : text) === written ? canonical : undefined;
   const padding = canonical.slice(written.length);
   return text === written || text === written + padding ? canonical : undefined;
+}
+
+/** Returns whether two signatures as text are equal. The time does not depend on where they differ. */
+export function isSameSignature(expected: string, given: string): boolean {
+  const [one, other] = [Buffer.from(expected, 'utf8'), Buffer.from(given, 'utf8')];
+  const alike = one.length === other.length;
+  return timingSafeEqual(one, alike ? other : one) && alike;
 }
 
 /** Returns why a digest or an HMAC is malformed, with a likely cause if its form suggests one. Needs no secret. */

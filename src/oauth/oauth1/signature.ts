@@ -14,12 +14,16 @@ import { messageBytes, type Part, type Piece } from '../../schemes/message.ts';
 import {
   computeSignature,
   createKeyCheck,
-  isSameSignature,
   rsaKinds,
   type SignatureCheck,
 } from '../../schemes/oauth1/base-string.ts';
 import type { DigestFault, Fault, Refusal, SchemeVerification } from '../../schemes/scheme.ts';
-import { decodeSignature, digestForm, signatureFault } from '../../schemes/signature-form.ts';
+import {
+  decodeSignature,
+  digestForm,
+  isSameSignature,
+  signatureFault,
+} from '../../schemes/signature-form.ts';
 import { createVerify, type Verify } from '../../schemes/verify.ts';
 import type { Consumer } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';

@@ -37,7 +37,7 @@ export function createApiKeySignature(
   });
   const findOwner = (digest: string): MaybePromise<KeyHolder | undefined> => {
     const owner = accounts.findSecret?.(digest);
-    const findNamed = (name: string | undefined) => (name === undefined ? undefined : find(name));
+    const findNamed = (user: string | undefined) => (user === undefined ? undefined : find({ user }));
     return owner === undefined || typeof owner === 'string' ? findNamed(owner) : owner.then(findNamed);
   };
   const computeDigest = deriveOnce(hashBytes);
@@ -75,7 +75,7 @@ export function createApiKeySignature(
         sentKey: secret,
       };
     },
-    find: ({ user, signatures: [digest = ''] }) => (place === undefined ? findOwner(digest) : find(user)),
+    find: place === undefined ? ({ signatures: [digest = ''] }) => findOwner(digest) : find,
     messages: () => [[]],
     verify: (key, _message, { signatures: [digest = ''] }) =>
       key.kind === 'secret' && timingSafeEqual(computeDigest(key.secret), Buffer.from(digest, 'base64')),

@@ -31,10 +31,6 @@ export function createAws4Signature(
   { accounts, clock, explain, bodyLimit }: SchemeContext,
   writeProblem: WriteProblem,
 ): RequestVerification<Aws4Presented> {
-  const find = createKeyring(accounts, name, {
-    ofUser: () => false,
-    byId: ({ algorithm }) => algorithm === 'aws4',
-  });
   const prepared = deriveOnce(prepareSecret);
   return {
     name,
@@ -50,7 +46,10 @@ export function createAws4Signature(
       const presented = present(request, rest, options, now);
       return 'reason' in presented ? toFault(presented, now, explain, writeProblem) : presented;
     },
-    find: ({ user }) => find(user),
+    find: createKeyring(accounts, name, {
+      ofUser: () => false,
+      byId: ({ algorithm }) => algorithm === 'aws4',
+    }),
     messages: (presented, content) => [buildParts(presented, content)],
     join: (parts) => [formatStringToSign(parts)],
     verify(key, message, { credentials: { scope, signature } }) {

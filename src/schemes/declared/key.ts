@@ -1,8 +1,9 @@
-import crypto from 'node:crypto';
+import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import type { HashName } from '../../algorithms.ts';
 import { SigningKey } from '../../hmac-sha256.ts';
-import { bytesOf, octetsOf } from '../../http/syntax/octets.ts';
-import type { Piece } from '../message.ts';
+import { octetsOf } from '../../http/syntax/octets.ts';
+import { octetsOfPiece, type Piece } from '../message.ts';
+import { isSameSignature } from '../signature-form.ts';
 import type { Declaration } from './declaration.ts';
 import { secretPiece } from './message.ts';
 
@@ -23,43 +24,36 @@ export function createDeclaredKey(
   hash: HashName,
   algorithm: 'hmac' | 'digest' = 'hmac',
 ): DeclaredKey {
-  const digest = algorithm === 'digest' ? createPlainDigest(bytes, hash) : createDigest(bytes, hash);
+  const digest = createDigest(bytes, hash, algorithm);
   const isAmong = (expected: string, digests: readonly string[]): boolean =>
-    digests.filter((given) => isSameDigest(expected, given)).length > 0;
+    digests.filter((given) => isSameSignature(expected, given)).length > 0;
   const signs = (pieces: readonly Piece[], digests: readonly string[]): boolean =>
     isAmong(digest(pieces), digests);
   if (hash !== 'sha256' || algorithm === 'digest') return { digest, signs };
   const key = new SigningKey(bytes);
   return {
-    digest: (pieces) => (isShort(pieces) ? key.digest(toOctetTexts(pieces)) : digest(pieces)),
+    digest: (pieces) => (isShort(pieces) ? key.digest(pieces.map(octetsOfPiece)) : digest(pieces)),
     signs(pieces, digests) {
       if (!isShort(pieces)) return signs(pieces, digests);
-      const message = toOctetTexts(pieces);
+      const message = pieces.map(octetsOfPiece);
       const [only = ''] = digests;
       return digests.length === 1 ? key.signs(message, only) : isAmong(key.digest(message), digests);
     },
   };
 }
 
-function createDigest(bytes: Uint8Array, hash: HashName): DeclaredKey['digest'] {
-  const key = crypto.createSecretKey(bytes);
+/** Returns the function that computes an HMAC, or a digest of the message with the secret in its place. */
+function createDigest(
+  bytes: Uint8Array,
+  name: HashName,
+  algorithm: 'hmac' | 'digest',
+): DeclaredKey['digest'] {
+  const key = algorithm === 'hmac' ? createSecretKey(bytes) : undefined;
   return (pieces) => {
-    const hmac = crypto.createHmac(hash, key);
-    for (const piece of pieces) {
-      if (typeof piece === 'string') hmac.update(piece, 'latin1');
-      else hmac.update(piece);
-    }
-    return hmac.digest('base64');
-  };
-}
-
-/** Returns the function that computes a digest of the message with the secret in its place. */
-function createPlainDigest(bytes: Uint8Array, name: HashName): DeclaredKey['digest'] {
-  return (pieces) => {
-    const hash = crypto.createHash(name);
+    const hash = key === undefined ? createHash(name) : createHmac(name, key);
     for (const piece of pieces) {
       if (typeof piece === 'string') hash.update(piece, 'latin1');
-      else hash.update(piece === secretPiece ? bytes : piece);
+      else hash.update(key === undefined && piece === secretPiece ? bytes : piece);
     }
     return hash.digest('base64');
   };
@@ -73,20 +67,13 @@ export function digestWithSecret(message: Buffer, key: Uint8Array, hash: HashNam
   const at = message.indexOf(secretPiece);
   const pieces =
     at < 0 ? [message] : [message.subarray(0, at), key, message.subarray(at + secretPiece.length)];
-  return crypto.createHash(hash).update(Buffer.concat(pieces)).digest();
+  return createHash(hash).update(Buffer.concat(pieces)).digest();
 }
 
 function isShort(pieces: readonly Piece[]): boolean {
   let length = 0;
   for (const piece of pieces) length += piece.length;
   return length <= maxCopied;
-}
-
-/** Returns pieces of which each character is one octet. */
-function toOctetTexts(pieces: readonly Piece[]): string[] {
-  const octets: string[] = [];
-  for (const piece of pieces) octets.push(typeof piece === 'string' ? piece : octetsOf(piece));
-  return octets;
 }
 
 /** Returns the bytes of the key that a secret contains; undefined if the secret is not in the declared encoding, or is empty. */
@@ -108,10 +95,4 @@ export function decodeKey(text: string, encoding: 'hex' | 'base64'): Buffer | un
   const bytes = Buffer.from(unpadded, 'base64');
   const forms = [bytes.toString('base64').replace(/={1,2}$/, ''), bytes.toString('base64url')];
   return forms.includes(unpadded) ? bytes : undefined;
-}
-
-/** Returns whether two digests in base64 are equal. The time does not depend on where they differ. */
-export function isSameDigest(expected: string, given: string): boolean {
-  const [one, other] = [bytesOf(expected), bytesOf(given)];
-  return one.length === other.length && crypto.timingSafeEqual(one, other);
 }

@@ -7,11 +7,8 @@ import { bytesOf, octetsOf } from '../../http/syntax/octets.ts';
 import { addressedAuthority } from '../../http/target.ts';
 import type { Part } from '../message.ts';
 import type { Declaration } from './declaration.ts';
-import { createJsonReader, type MessageSource } from './message.ts';
+import { createJsonReader, type MessageSource, type SignedValues } from './message.ts';
 import { covers } from './template.ts';
-
-/** The credentials that a message can contain. Each character is one octet. */
-export type SignedValues = Pick<MessageSource, 'user' | 'keyId' | 'timestamp' | 'nonce' | 'id'>;
 
 /**
  * Returns the data of a request that messages contain; several if the authority may be signed in several forms.
@@ -22,27 +19,20 @@ export function buildSources(
   request: IncomingRequest,
   target: string,
   content: Uint8Array,
-  { user, keyId, timestamp, nonce, id }: SignedValues,
+  signed: SignedValues,
   declaration: Declaration,
   publicOrigin?: string,
 ): readonly [MessageSource, ...MessageSource[]] {
-  const { method, headers, connection } = request;
   const { message, decodedInUrl, anyPort } = declaration;
   const source: MessageSource = {
-    method,
+    request,
     target,
-    secure: connection.secure,
-    host: addressedAuthority(target, headers),
+    host: addressedAuthority(target, request.headers),
     decodedInUrl,
-    headers,
     content,
     json: createJsonReader(content),
     hasForm: covers(message, 'form-sorted') && hasSignedForm(request, target, declaration),
-    user,
-    keyId,
-    timestamp,
-    nonce,
-    id,
+    signed,
   };
   const isPublic = publicOrigin !== undefined && covers(message, 'url');
   const addressed: ReturnType<typeof buildSources> = isPublic
@@ -55,10 +45,10 @@ export function buildSources(
 
 /** Returns the data with the authority without its port, and with it. */
 function addPortVariant(source: MessageSource): MessageSource[] {
-  const { origin, host, secure } = source;
+  const { origin, host, request } = source;
   const [, scheme = '', authority = host] = /^(https?:\/\/)(.*)$/.exec(origin ?? '') ?? [];
-  return hostForms(authority, origin === undefined ? secure : scheme === 'https://').map((form) =>
-    origin === undefined ? { ...source, host: form } : { ...source, origin: scheme + form },
+  return hostForms(authority, origin === undefined ? request.connection.secure : scheme === 'https://').map(
+    (form) => (origin === undefined ? { ...source, host: form } : { ...source, origin: scheme + form }),
   );
 }
 

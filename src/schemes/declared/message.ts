@@ -1,29 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import type { HttpHeaders } from '../../http/fields.ts';
 import { parseFormOctets } from '../../http/form.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { decodeSome } from '../../http/syntax/percent.ts';
 import { splitTarget } from '../../http/target.ts';
 import { textAt } from './place.ts';
 
-/** The data of a request that a message can contain. Each character of a string is one octet. */
-export interface MessageSource {
-  readonly method: string;
-  /** The request target as sent, without the parameter that contains the signature. */
-  readonly target: string;
-  /** Whether the request is sent over TLS, which determines the scheme of `{url}`. */
-  readonly secure: boolean;
-  /** The value of Host. */
-  readonly host: string;
-  /** The public origin that `{url}` begins with: `https://api.example`. Default: the scheme and Host. */
-  readonly origin?: string | undefined;
-  /** The characters of `{url}` that are signed without their escapes. Default: none. */
-  readonly decodedInUrl?: string | undefined;
-  readonly headers: Pick<HttpHeaders, 'get'>;
-  /** The content as sent. */
-  readonly content: Uint8Array;
-  readonly json: ReadJson;
-  /** Whether the content is a form. `{form-sorted}` is empty for other content. */
-  readonly hasForm: boolean;
+/** The credentials that a message can contain. Each character is one octet. */
+export interface SignedValues {
   /** The user as sent. */
   readonly user: string;
   /** The id of the key as sent, or the user. */
@@ -31,6 +14,25 @@ export interface MessageSource {
   readonly timestamp: string;
   readonly nonce: string;
   readonly id: string;
+}
+
+/** The data of a request that a message can contain. Each character of a string is one octet. */
+export interface MessageSource {
+  readonly request: Pick<IncomingRequest, 'method' | 'headers' | 'connection'>;
+  /** The request target as sent, without the parameter that contains the signature. */
+  readonly target: string;
+  /** The value of Host. */
+  readonly host: string;
+  /** The public origin that `{url}` begins with: `https://api.example`. Default: the scheme and Host. */
+  readonly origin?: string | undefined;
+  /** The characters of `{url}` that are signed without their escapes. Default: none. */
+  readonly decodedInUrl?: string | undefined;
+  /** The content as sent. */
+  readonly content: Uint8Array;
+  readonly json: ReadJson;
+  /** Whether the content is a form. `{form-sorted}` is empty for other content. */
+  readonly hasForm: boolean;
+  readonly signed: SignedValues;
 }
 
 /** The piece that stands for the secret in a message. A plain digest is computed with the secret in its place. */
@@ -57,11 +59,13 @@ function parseText(text: string): unknown {
 }
 
 /** Returns the URL of a request. */
-export function formatUrl({ target, secure, host, origin, decodedInUrl }: MessageSource): string {
+export function formatUrl({ request, target, host, origin, decodedInUrl }: MessageSource): string {
   const { path, query } = splitTarget(target);
   const isWhole = origin === undefined && !target.startsWith('/');
   const own = target.startsWith('/') ? target : path + (query === '' ? '' : `?${query}`);
-  const url = isWhole ? target : `${origin ?? `${secure ? 'https' : 'http'}://${host}`}${own}`;
+  const url = isWhole
+    ? target
+    : `${origin ?? `${request.connection.secure ? 'https' : 'http'}://${host}`}${own}`;
   return decodedInUrl === undefined ? url : decodeSome(url, (character) => decodedInUrl.includes(character));
 }
 

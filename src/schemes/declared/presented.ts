@@ -4,6 +4,7 @@ import { signatureLengths } from '../../algorithms.ts';
 import { findQueryValues, hasForm, removeParameters } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { bytesOf, decodeName, toOctets } from '../../http/syntax/octets.ts';
+import { keepLast } from '../../once.ts';
 import { describeParameters } from '../explain/related-names.ts';
 import { describeTimeForm, unitNames } from '../freshness.ts';
 import { maxNonceLength } from '../message.ts';
@@ -16,7 +17,8 @@ import {
   signatureFault,
 } from '../signature-form.ts';
 import { type Declaration, findKeyAlgorithm } from './declaration.ts';
-import { hasSignedForm, listGuards, type SignedValues } from './message-source.ts';
+import type { SignedValues } from './message.ts';
+import { hasSignedForm, listGuards } from './message-source.ts';
 import { describePlace, isInContent, type RolePlace } from './place.ts';
 import { type ContentReader, isPending, type PlaceReader, readContent, readPlace } from './places.ts';
 import { listRoles, type Role, roles } from './roles.ts';
@@ -58,7 +60,7 @@ export function compileDeclaration(declaration: Declaration): CompiledDeclaratio
         ? digestForm(hash, encoding, anyCase)
         : { encoding, dsaEncoding, lengths: signatureLengths(keyAlgorithm, { dsaEncoding }) },
     keyKinds: keyAlgorithm && [keyAlgorithm],
-    parseTime: createTimeParser(declaration),
+    parseTime: keepLast((text) => parseTimestamp(text, declaration.timestamp?.unit ?? 's')),
   };
 }
 
@@ -66,19 +68,6 @@ export function compileDeclaration(declaration: Declaration): CompiledDeclaratio
 export function readsContent(declaration: Declaration): boolean {
   const { place, queryOrForm } = declaration;
   return queryOrForm === true || [place, ...listRoles(declaration).map(([, each]) => each)].some(isInContent);
-}
-
-/** Creates a parser that caches the last timestamp, because many requests have the same one. */
-function createTimeParser({ timestamp }: Declaration): CompiledDeclaration['parseTime'] {
-  const unit = timestamp?.unit ?? 's';
-  let last = '';
-  let parsed: number | undefined;
-  return (text) => {
-    if (text === last) return parsed;
-    parsed = parseTimestamp(text, unit);
-    last = text;
-    return parsed;
-  };
 }
 
 /** The parsed credentials of a request. */

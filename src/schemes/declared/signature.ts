@@ -12,8 +12,9 @@ import type { Variant } from '../explain/mistake.ts';
 import { messageBytes, type Part } from '../message.ts';
 import { type DigestFault, type Fault, type RequestVerification, wrongKey } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
+import { isSameSignature } from '../signature-form.ts';
 import { type Declaration, findKeyAlgorithm } from './declaration.ts';
-import { createDeclaredKey, digestWithSecret, isSameDigest, keyBytes } from './key.ts';
+import { createDeclaredKey, digestWithSecret, keyBytes } from './key.ts';
 import { type MessageSource, sortForm } from './message.ts';
 import { buildSources, readParts, removeSignature } from './message-source.ts';
 import {
@@ -66,7 +67,7 @@ export function createDeclaredSignature(
       options.readsContent || options.coversForm
         ? readContent(presented, content, options, publicOrigin)
         : presented,
-    find: ({ user, owner }) => andThen(find(user), (holder) => requireOwner(holder, owner)),
+    find: (presented) => andThen(find(presented), (holder) => requireOwner(holder, presented.owner)),
     messages: (presented, content) =>
       listSources(presented, content, options, publicOrigin).map((source) => readParts(options, source)),
     verify(key, message, { digests, asymmetric }) {
@@ -186,8 +187,7 @@ function parameterFault(
   const [given] = values;
   if (given === undefined) return undefined;
   const digest = createHash('sha256').update(content).digest('hex');
-  // The lengths are compared by the digest of both, because the given one is not a secret.
-  if (values.length === 1 && isSameDigest(digest, given)) return undefined;
+  if (values.length === 1 && isSameSignature(digest, given)) return undefined;
   const detail = `The content does not have the SHA-256 in the query parameter ${digestParameter}.`;
   return { detail, explain: () => ({ detail }) };
 }

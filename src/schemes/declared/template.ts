@@ -37,25 +37,25 @@ type Row = readonly [name: string, kind: PartKind, read: TemplatePart['read'], d
 
 /** The placeholders of a message, except `{field:NAME}` and `{json:POINTER}`. */
 const rows: readonly Row[] = [
-  ['method', 'method', ({ method }) => method],
-  ['method-lower', 'method', ({ method }) => method.toLowerCase()],
+  ['method', 'method', ({ request }) => request.method],
+  ['method-lower', 'method', ({ request }) => request.method.toLowerCase()],
   ['target', 'target', ({ target }) => target],
   ['path', 'path', ({ target }) => splitTarget(target).path],
   ['query', 'query', ({ target }) => splitTarget(target).query],
   ['query-sorted', 'query', ({ target }) => sortQuery(splitTarget(target).query)],
   ['url', 'url', formatUrl],
   ['host', 'host', ({ host }) => host],
-  ['user', 'user', ({ user }) => user],
-  ['key-id', 'user', ({ keyId }) => keyId],
-  ['timestamp', 'time', ({ timestamp }) => timestamp],
-  ['nonce', 'nonce', ({ nonce }) => nonce],
+  ['user', 'user', ({ signed }) => signed.user],
+  ['key-id', 'user', ({ signed }) => signed.keyId],
+  ['timestamp', 'time', ({ signed }) => signed.timestamp],
+  ['nonce', 'nonce', ({ signed }) => signed.nonce],
   ['body', 'content', ({ content }) => content],
   digestRow('body-sha256', 'sha256', 'hex'),
   ...hashNames.flatMap((hash) =>
     (['hex', 'base64'] as const).map((encoding) => digestRow(`body-${hash}-${encoding}`, hash, encoding)),
   ),
   ['form-sorted', 'form', ({ hasForm, content }) => (hasForm ? (sortForm(octetsOf(content)) ?? '') : '')],
-  ['id', 'id', ({ id }) => id],
+  ['id', 'id', ({ signed }) => signed.id],
   ['secret', 'secret', () => secretPiece],
 ];
 
@@ -120,7 +120,7 @@ function parsePlaceholder(name: string): TemplatePart | TemplateFault {
   const field = name.slice('field:'.length);
   const lower = field.toLowerCase();
   return token.test(field)
-    ? { kind: 'header', name, field, read: ({ headers }) => headers.get(lower) ?? '' }
+    ? { kind: 'header', name, field, read: ({ request }) => request.headers.get(lower) ?? '' }
     : { fault: `${JSON.stringify(field)} is not a field name` };
 }
 

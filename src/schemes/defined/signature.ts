@@ -1,6 +1,6 @@
 // A scheme in code as a signature scheme. Whatever its functions throw refuses the request, and is reported.
 
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { createKeyring, deriveOnce, type Key } from '../../accounts/keyring.ts';
 import { hashNames } from '../../algorithms.ts';
 import { findQueryValues, removeParameters } from '../../http/form.ts';
@@ -24,6 +24,7 @@ import {
   decodeSignature,
   digestForm,
   encodings,
+  isSameSignature,
   type SignatureForm,
   signatureFault,
 } from '../signature-form.ts';
@@ -69,10 +70,6 @@ export function createDefinedSignature(
   const keyReader = createKeyReader(definition);
   const needs: Presented['needs'] = needsBody ? 'content' : undefined;
   const isPublic = (algorithm: string): boolean => kinds.some((kind) => kind === algorithm);
-  const find = createKeyring(accounts, name, {
-    ofUser: ({ algorithm }) => isPublic(algorithm),
-    byId: ({ algorithm }) => isPublic(algorithm) || (algorithm === 'hmac-sha256' && kinds.includes('secret')),
-  });
   const report = (what: string, cause: unknown): void =>
     onError?.(new Error(`the scheme ${name}: ${what}`, { cause }));
   const keyFor = (secret: Buffer): Buffer | undefined => attempt(() => keyReader.read(secret));
@@ -197,7 +194,10 @@ export function createDefinedSignature(
       if (isSeveral(read)) throw new TypeError('parse returned a list for the content');
       return 'detail' in read ? read : complete(read, bytes);
     },
-    find: ({ user }) => find(user),
+    find: createKeyring(accounts, name, {
+      ofUser: ({ algorithm }) => isPublic(algorithm),
+      byId: ({ algorithm }) => isPublic(algorithm) || (algorithm === 'hmac-sha256' && hasSecrets),
+    }),
     messages: ({ parts }) => [parts],
     ...(typeof definition.join === 'function' && {
       join: (parts: readonly Part[]) => attempt(() => joinParts(parts, definition)) ?? [],
@@ -214,7 +214,8 @@ export function createDefinedSignature(
           );
         const own = prepared(key.secret);
         return (
-          isSame(definition.sign(bytes, own.key, { credentials }), credentials.signature) && own.isReadable
+          isSameSignature(definition.sign(bytes, own.key, { credentials }), credentials.signature) &&
+          own.isReadable
         );
       } catch (error) {
         if (!isDecoy(key) && !reported.has(shown)) {
@@ -273,12 +274,6 @@ function attempt<Value>(compute: () => Value): Value | undefined {
 
 function isDecoy({ until }: Key): boolean {
   return until === Number.NEGATIVE_INFINITY;
-}
-
-/** Returns whether two texts are equal. The time does not depend on where they differ. */
-function isSame(expected: string, given: string): boolean {
-  const [one, other] = [Buffer.from(expected, 'utf8'), Buffer.from(given, 'utf8')];
-  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /** Returns what is wrong if a place of credentials occurs twice: it would be open which one counts. */

@@ -10,6 +10,7 @@ import { isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import { bytesOf, octetsOf, toReadable } from '../../http/syntax/octets.ts';
+import { keepLast } from '../../once.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { explainDateForm } from '../freshness.ts';
 import { areOctets, messageBytes, type Part } from '../message.ts';
@@ -41,8 +42,7 @@ export function createHmacSignature(
   rules: HmacRules,
   { accounts }: SchemeContext,
 ): RequestVerification<HmacPresented> {
-  const parseDate = createDateParser();
-  const find = createKeyring(accounts, 'hmac');
+  const parseDate = keepLast(parseStamp);
   return {
     name: 'hmac',
     rules: {
@@ -51,7 +51,7 @@ export function createHmacSignature(
       time: { subject: 'The date', window: rules.window, resolution: 1000 },
     },
     parse: (request, rest) => read(request, rest, rules, parseDate),
-    find: ({ user }) => find(user),
+    find: createKeyring(accounts, 'hmac'),
     messages: (presented) => [buildParts(presented)],
     verify: (key, message, { signatures: [digest = ''] }) =>
       key.kind === 'secret' && areOctets(message) && key.secret.signs(message, digest),
@@ -77,17 +77,9 @@ interface SignedDate {
   readonly time: number;
 }
 
-/** Creates a date parser that caches the last date, because many requests have the same one. */
-function createDateParser(): (date: string) => SignedDate | undefined {
-  let last = '';
-  let parsed: SignedDate | undefined;
-  return (date) => {
-    if (date === last) return parsed;
-    const time = parseSignedDate(date);
-    parsed = time === undefined ? undefined : { stamp: removeSpaces(date), time };
-    last = date;
-    return parsed;
-  };
+function parseStamp(date: string): SignedDate | undefined {
+  const time = parseSignedDate(date);
+  return time === undefined ? undefined : { stamp: removeSpaces(date), time };
 }
 
 /** Reads the credentials and the signed parts of a request. */

@@ -1,6 +1,6 @@
 // Signatures of OAuth 1.0a (RFC 5849 §3.4). Each character of a string is one octet, unless noted otherwise.
 
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { type RsaMethod, type SecretMethod, secretMethods } from '../../accounts/oauth1-methods.ts';
 import { type PublicKeyKind, signWith, verifyWith } from '../../algorithms.ts';
 import type { Parameter } from '../../http/form.ts';
@@ -71,13 +71,6 @@ export function computeSignature(method: SecretMethod, baseString: string, keyTe
 /** Returns the signature of a base string by a method with an RSA key (RFC 5849 §3.4.3). */
 export function computeRsaSignature(method: RsaMethod, baseString: string, key: KeyObject): string {
   return signWith(rsaKinds[method], key, bytesOf(baseString)).toString('base64');
-}
-
-/** Returns whether two signatures are equal. The time does not depend on where they differ. */
-export function isSameSignature(expected: string, given: string): boolean {
-  const [one, other] = [Buffer.from(expected, 'utf8'), Buffer.from(given, 'utf8')];
-  const alike = one.length === other.length;
-  return timingSafeEqual(one, alike ? other : one) && alike;
 }
 
 /** Returns whether a signature, in base64, is that of a base string. */

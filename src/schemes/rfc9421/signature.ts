@@ -19,11 +19,6 @@ export function createMessageSignature(
   options: MessageSignaturesOptions,
   { accounts, bodyLimit }: SchemeContext,
 ): RequestVerification<PresentedSignature> {
-  // The key determines the algorithm, and its id the key (RFC 9421 §3.2).
-  const find = createKeyring(accounts, name, {
-    ofUser: () => false,
-    byId: ({ algorithm }) => algorithm !== 'aws4',
-  });
   const check = createRequirements(options);
   return {
     name,
@@ -33,7 +28,11 @@ export function createMessageSignature(
       time: { subject: 'created', window: options.window * 1000, resolution: 1000 },
     },
     parse: (request) => read(request, check, options),
-    find: ({ user }) => find(user),
+    // The key determines the algorithm, and its id the key (RFC 9421 §3.2).
+    find: createKeyring(accounts, name, {
+      ofUser: () => false,
+      byId: ({ algorithm }) => algorithm !== 'aws4',
+    }),
     messages: ({ lines, signature }) => [buildParts(lines, signature.covered.items)],
     join,
     verify,

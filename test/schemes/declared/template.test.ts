@@ -7,19 +7,17 @@ import { messageBytes } from '../../../src/schemes/message.ts';
 import { seeded } from '../../support/seeded.ts';
 
 const source: MessageSource = {
-  method: 'POST',
+  request: {
+    method: 'POST',
+    headers: new HttpHeaders(['X-Tenant', 'acme']),
+    connection: { secure: true, peer: '' },
+  },
   target: '/a%20b/c?z=1&b=2&a=3',
-  secure: true,
   host: 'example.com:8443',
-  headers: new HttpHeaders(['X-Tenant', 'acme']),
   content: Buffer.from('b=2&a=x+y%26&a=1&b=2'),
   json: () => undefined,
   hasForm: true,
-  keyId: 'ann',
-  user: 'ann',
-  timestamp: '1709208000',
-  nonce: 'n1',
-  id: 'i1',
+  signed: { keyId: 'ann', user: 'ann', timestamp: '1709208000', nonce: 'n1', id: 'i1' },
 };
 
 function message(text: string, changes: Partial<MessageSource> = {}): string {

@@ -10,10 +10,10 @@ import {
   createKeyCheck,
   formatBaseString,
   formatKeyText,
-  isSameSignature,
   type OAuth1Request,
 } from '../../../src/schemes/oauth1/base-string.ts';
 import { parseHeaderParameters } from '../../../src/schemes/oauth1/parameters.ts';
+import { isSameSignature } from '../../../src/schemes/signature-form.ts';
 import { seeded } from '../../support/seeded.ts';
 
 interface Case {
