@@ -6,10 +6,24 @@ import { createHmacScheme } from '../schemes/hmac/scheme.ts';
 import { createOAuth1Scheme } from '../schemes/oauth1/scheme.ts';
 import { filledText } from '../schemes/scheme-shapes.ts';
 import { basicScheme, bearerScheme } from '../schemes/sent-credentials.ts';
-import { defaulted, flag, type Members, read, word } from '../shape/shape.ts';
+import { createFault } from '../shape/fault.ts';
+import {
+  convert,
+  flag,
+  type MemberShapes,
+  type Members,
+  type MembersRead,
+  object,
+  optional,
+  read,
+  refine,
+  type Shape,
+  text,
+  word,
+} from '../shape/shape.ts';
 import type { SigningScheme } from './declarations.ts';
-import { parsePrivateKey } from './private-key.ts';
-import { type ReadDeclaration, readSigningDeclaration } from './read-declaration.ts';
+import { privateKeyShape } from './private-key.ts';
+import { type ReadDeclaration, readSigningDeclaration, selectMembers } from './read-declaration.ts';
 
 /** Who signs a request: a scheme, with the keys that it requires. */
 export type Credentials =
@@ -83,20 +97,88 @@ export type Credentials =
 /** The names of the schemes that need no declaration. */
 export const plainSchemes = ['hmac', 'basic', 'bearer', 'oauth1'] as const;
 
-/** The members of credentials, by the name of the scheme. */
-const builtIn: Readonly<Record<(typeof plainSchemes)[number], readonly string[]>> = {
-  hmac: ['user', 'secret', 'form', 'dateField', 'signBody'],
-  basic: ['user', 'password'],
-  bearer: ['token'],
-  oauth1: ['client', 'secret', 'privateKey', 'token', 'tokenSecret', 'signatureMethod', 'bodyHash'],
+/** What credentials consist of beside the scheme. */
+interface Keys {
+  /** The names of the members. */
+  readonly names: readonly string[];
+  readonly shape: Shape<Omit<ReadDeclaration, 'choices'>>;
+}
+
+function keysOf<const M extends MemberShapes>(
+  members: M,
+  create: (given: MembersRead<M>) => Omit<ReadDeclaration, 'choices'>,
+  check: Parameters<typeof refine<MembersRead<M>>>[1] = () => [],
+): Keys {
+  return { names: Object.keys(members), shape: convert(refine(object(members), check), create) };
+}
+
+/** The credentials of the schemes that need no declaration. */
+export const plainKeys: Readonly<Record<(typeof plainSchemes)[number], Keys>> = {
+  hmac: keysOf(
+    {
+      user: text(),
+      secret: filledText,
+      form: optional(word(['full', 'simple'])),
+      dateField: optional(word(['Date', 'X-Date'])),
+      signBody: optional(flag()),
+    },
+    ({ user, secret, ...options }) => ({ scheme: createHmacScheme(options), identity: { user, secret } }),
+  ),
+  basic: keysOf({ user: filledText, password: filledText }, ({ user, password: secret }) => ({
+    scheme: basicScheme,
+    identity: { user, secret },
+  })),
+  bearer: keysOf({ token: filledText }, ({ token: secret }) => ({
+    scheme: bearerScheme,
+    identity: { secret },
+  })),
+  oauth1: keysOf(
+    {
+      client: filledText,
+      secret: optional(filledText),
+      privateKey: optional(privateKeyShape),
+      token: optional(filledText),
+      tokenSecret: optional(filledText),
+      signatureMethod: optional(word(oauth1Methods)),
+      bodyHash: optional(flag()),
+    },
+    ({ client: key, secret, privateKey, token, tokenSecret = '', ...options }) => ({
+      scheme: createOAuth1Scheme(options),
+      identity: {
+        consumer: { key, secret },
+        privateKey,
+        token: token === undefined ? undefined : { token, tokenSecret },
+      },
+    }),
+    ({ secret, privateKey, token, tokenSecret }, path) => {
+      if (token === undefined && tokenSecret !== undefined)
+        return [createFault([...path, 'tokenSecret'], 'requires token')];
+      if (privateKey !== undefined) return [];
+      const secrets = Object.entries(token === undefined ? { secret } : { secret, tokenSecret });
+      return secrets.flatMap(([name, value]) =>
+        value === undefined
+          ? [{ path: [...path, name], kind: 'missing', expected: filledText.expected }]
+          : [],
+      );
+    },
+  ),
 };
 
 /** The members of credentials beside a scheme in code, or a declaration. */
-const keyNames: readonly string[] = ['user', 'keyId', 'secret', 'privateKey', 'passphrase'];
+const keyMembers = {
+  user: optional(text()),
+  keyId: optional(text()),
+  secret: optional(text()),
+  privateKey: optional(privateKeyShape),
+  passphrase: optional(text()),
+};
+
+const keyNames = Object.keys(keyMembers);
+const keyShape = object(keyMembers);
 
 /** The names of all members of credentials. */
 export const credentialNames: readonly string[] = [
-  ...new Set(['scheme', ...Object.values(builtIn).flat(), ...keyNames]),
+  ...new Set(['scheme', ...Object.values(plainKeys).flatMap(({ names }) => names), ...keyNames]),
 ];
 
 /**
@@ -107,89 +189,25 @@ export const credentialNames: readonly string[] = [
  */
 export function readCredentials(members: Members, where: string): ReadDeclaration {
   const { scheme = 'hmac' } = members;
-  const optional = (name: string): string | undefined => {
-    const value = members[name];
-    if (value === undefined || typeof value === 'string') return value;
-    throw new RangeError(`${where}.${name} must be text`);
-  };
-  const text = (name: string): string => read(filledText, members[name], [`${where}.${name}`]);
   const plain = plainSchemes.find((each) => each === scheme);
-  if (plain !== undefined) checkMembers(members, where, plain, builtIn[plain]);
-  switch (scheme) {
-    case 'hmac': {
-      const options = {
-        form: read(defaulted(word(['full', 'simple']), 'full'), members['form'], [`${where}.form`]),
-        dateField: read(defaulted(word(['Date', 'X-Date']), 'Date'), members['dateField'], [
-          `${where}.dateField`,
-        ]),
-        signBody: read(defaulted(flag(), true), members['signBody'], [`${where}.signBody`]),
-      };
-      const identity = { user: optional('user'), secret: text('secret') };
-      return { scheme: createHmacScheme(options), identity, choices: {} };
-    }
-    case 'basic':
-      return {
-        scheme: basicScheme,
-        identity: { user: text('user'), secret: text('password') },
-        choices: {},
-      };
-    case 'bearer':
-      return { scheme: bearerScheme, identity: { secret: text('token') }, choices: {} };
-    case 'oauth1':
-      return readOAuth1(members, where);
-    default: {
-      if (typeof scheme === 'string') {
-        const meant = findClosestMatch(scheme, plainSchemes);
-        const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-        throw new RangeError(`scheme must be an object${hint}`);
-      }
-      const user = optional('user');
-      const read = readSigningDeclaration(scheme, user);
-      const hasKey = Object.keys(read.identity).length > 0;
-      for (const name of keyNames)
-        if (hasKey && members[name] !== undefined)
-          throw new RangeError(`${where}.${name}: the scheme ${read.scheme.name} has its own credentials`);
-      checkMembers(members, where, read.scheme.name, keyNames);
-      const { privateKey } = members;
-      const identity = {
-        user,
-        keyId: optional('keyId'),
-        secret: optional('secret'),
-        passphrase: optional('passphrase'),
-        privateKey: privateKey === undefined ? undefined : parsePrivateKey(privateKey, `${where}.privateKey`),
-        ...read.identity,
-      };
-      return { ...read, identity };
-    }
+  if (plain !== undefined) {
+    const { names, shape } = plainKeys[plain];
+    checkMembers(members, where, plain, names);
+    return { ...read(shape, selectMembers(members, names), [where]), choices: {} };
   }
-}
-
-/** Reads the credentials of OAuth 1.0a. */
-function readOAuth1(members: Members, where: string): ReadDeclaration {
-  const text = (name: string): string => read(filledText, members[name], [`${where}.${name}`]);
-  const { secret, privateKey, token, tokenSecret, signatureMethod } = members;
-  const isPrivate = privateKey !== undefined;
-  const options = {
-    signatureMethod:
-      signatureMethod === undefined
-        ? undefined
-        : read(defaulted(word(oauth1Methods), 'HMAC-SHA256'), signatureMethod, [`${where}.signatureMethod`]),
-    bodyHash: read(defaulted(flag(), false), members['bodyHash'], [`${where}.bodyHash`]),
-  };
-  if (token === undefined && tokenSecret !== undefined)
-    throw new RangeError(`${where}.tokenSecret: there is no token`);
-  const identity = {
-    consumer: { key: text('client'), secret: isPrivate && secret === undefined ? undefined : text('secret') },
-    privateKey: isPrivate ? parsePrivateKey(privateKey, `${where}.privateKey`) : undefined,
-    token:
-      token === undefined
-        ? undefined
-        : {
-            token: text('token'),
-            tokenSecret: isPrivate && tokenSecret === undefined ? '' : text('tokenSecret'),
-          },
-  };
-  return { scheme: createOAuth1Scheme(options), identity, choices: {} };
+  if (typeof scheme === 'string') {
+    const meant = findClosestMatch(scheme, plainSchemes);
+    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+    throw new RangeError(`scheme must be an object${hint}`);
+  }
+  const keys = read(keyShape, selectMembers(members, keyNames), [where]);
+  const declared = readSigningDeclaration(scheme, keys.user);
+  const hasKey = Object.keys(declared.identity).length > 0;
+  for (const name of keyNames)
+    if (hasKey && members[name] !== undefined)
+      throw new RangeError(`${where}.${name}: the scheme ${declared.scheme.name} has its own credentials`);
+  checkMembers(members, where, declared.scheme.name, keyNames);
+  return { ...declared, identity: { ...keys, ...declared.identity } };
 }
 
 /** Throws RangeError if there is a member of the credentials of other schemes only. */

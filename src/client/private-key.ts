@@ -1,4 +1,5 @@
 import { createPrivateKey, KeyObject } from 'node:crypto';
+import { grammar } from '../shape/shape.ts';
 
 /**
  * Parses a private key: PEM (PKCS #8), or a key of node:crypto. The message of an error contains nothing of the key.
@@ -20,3 +21,6 @@ export function parsePrivateKey(source: unknown, what: string): KeyObject {
     throw new RangeError(`${what} is not a private key in PEM format (PKCS #8)`);
   }
 }
+
+/** Describes a private key. */
+export const privateKeyShape = grammar({ type: 'string' }, 'a private key', parsePrivateKey);

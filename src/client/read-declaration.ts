@@ -121,7 +121,8 @@ function readAws4(members: Members): ReadDeclaration {
   };
 }
 
-function selectMembers(members: Members, names: readonly string[]): Members {
+/** Returns the members with these names. */
+export function selectMembers(members: Members, names: readonly string[]): Members {
   return Object.fromEntries(Object.entries(members).filter(([name]) => names.includes(name)));
 }
 

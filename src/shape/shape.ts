@@ -41,7 +41,7 @@ export interface Optional<T> {
 }
 
 /** The members of an object. */
-type MemberShapes = Readonly<Record<string, Shape<unknown> | Optional<unknown>>>;
+export type MemberShapes = Readonly<Record<string, Shape<unknown> | Optional<unknown>>>;
 
 /** One shape for each member of a declaration, so that the compiler finds one that is missing. */
 export type ShapesOf<Declaration> = Readonly<
@@ -53,7 +53,7 @@ type RequiredNames<M extends MemberShapes> = {
 }[keyof M];
 
 /** The type of an object with these members. */
-type MembersRead<M extends MemberShapes> = {
+export type MembersRead<M extends MemberShapes> = {
   readonly [Name in RequiredNames<M>]: M[Name] extends Shape<infer T> ? T : never;
 } & {
   readonly [Name in Exclude<keyof M, RequiredNames<M>>]?: M[Name] extends Optional<infer T> ? T : never;

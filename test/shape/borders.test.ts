@@ -867,7 +867,7 @@ const rows: Readonly<Record<string, readonly (readonly [value: unknown, sentence
   createSigner: [
     [5, 'credentials must be an object, is 5'],
     [{ usr: 'a' }, 'usr is not a member of credentials; did you mean "user"?'],
-    [{ user: 5, secret: 'x' }, 'credentials.user must be text'],
+    [{ user: 5, secret: 'x' }, 'credentials.user must be text, is 5'],
     [{ scheme: 'hmc', user: 'a' }, 'scheme must be an object; did you mean "hmac"?'],
     [
       { scheme: { type: 'aws4', key: {} } },

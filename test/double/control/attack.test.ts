@@ -49,7 +49,7 @@ for (const [scheme, more] of Object.entries({
   bearer: { token: 'a-token' },
   oauth1: { client: 'printer', secret: 'x', token: 't', tokenSecret: 'y' },
   aws4: { user: 'ann', declaration: { region: 'eu-central-1', service: 's3' }, presign: 60 },
-  'message-signatures': { user: 'ann', keyId: 'key-1', algorithm: 'ed25519', privateKey: pem },
+  'message-signatures': { user: 'ann', keyId: 'key-1', privateKey: pem },
   declared: { user: 'ann', declaration: { preset: 'stripe', user: 'ann' } },
   'api-key': { user: 'ann', secret: 'x', declaration: apiKey },
 })) {
@@ -75,7 +75,7 @@ test('a request that cannot be signed is rejected with 422 and the field', async
     [{ request, signer: { scheme: 'oauth1', client: 'c', secret: 's', token: 't' } }, 'signer.tokenSecret'],
     [{ request, signer: { scheme: 'digest' } }, 'signer.scheme'],
     [{ request, signer: { scheme: 'message-signatures' } }, 'signer.user'],
-    [{ request, signer: { ...messages, privateKey: pem } }, 'signer.algorithm'],
+    [{ request, signer: { ...messages, privateKey: pem, presign: 60 } }, undefined],
     [{ request, signer: { ...messages, privateKey: 'x', algorithm: 'ed25519' } }, 'signer.privateKey'],
     [{ request, signer: { ...messages, declaration: { window: 'x' } } }, 'signer.declaration'],
     ...['aws4', 'declared', 'api-key'].map((scheme): [object, string] => [

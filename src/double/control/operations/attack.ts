@@ -1,14 +1,23 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { oauth1Methods } from '../../../accounts/oauth1-methods.ts';
 import { signatureAlgorithms } from '../../../algorithms.ts';
 import type { AttackRequest } from '../../../attack/attempt.ts';
 import type { Signer } from '../../../attack/signer.ts';
-import { plainSchemes } from '../../../client/credentials.ts';
-import type { Credentials, SigningScheme } from '../../../client/index.ts';
-import { checkSchemes, namedSchemes } from '../../../schemes/configured-schemes.ts';
-import type { SchemeDeclarations } from '../../../schemes/scheme-declarations.ts';
-import { flag, listOf, number, object, optional, type ReadBy, text, word } from '../../../shape/shape.ts';
-import { anyObject, bytesInBase64, invalid } from '../content.ts';
+import { plainKeys, plainSchemes } from '../../../client/credentials.ts';
+import { privateKeyShape } from '../../../client/private-key.ts';
+import { type ReadDeclaration, selectMembers } from '../../../client/read-declaration.ts';
+import { type ConfigurableScheme, namedSchemes, readScheme } from '../../../schemes/configured-schemes.ts';
+import {
+  addKeywords,
+  flag,
+  listOf,
+  number,
+  object,
+  optional,
+  type ReadBy,
+  text,
+  word,
+} from '../../../shape/shape.ts';
+import { anyObject, bytesInBase64, invalid, readContent } from '../content.ts';
 import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
 
 /** The operation that generates requests which a correct server refuses. The caller sends them. */
@@ -115,114 +124,65 @@ const signer = object({
   declaration: optional(
     anyObject('the scheme as in the configuration; required for aws4, declared and api-key'),
   ),
-  keyId: optional(text('for message-signatures; default: the user')),
+  keyId: optional(text('the id of the key, for schemes with a declaration; default: the user')),
   algorithm: optional(word(signatureAlgorithms, 'for message-signatures with a private key')),
-  privateKey: optional(text('for message-signatures and oauth1: a key in PEM, instead of the secret')),
+  privateKey: optional(
+    addKeywords(privateKeyShape, {
+      description: 'for message-signatures and oauth1: a key in PEM, instead of the secret',
+    }),
+  ),
   presign: optional(number({ min: 1 }, 'for aws4: the lifetime of presigned URLs in seconds')),
 });
-
-/** The key of a message signature. */
-type MessageKey = Extract<SigningScheme, { type: 'message-signatures' }>['key'];
 
 type SignerOptions = ReadBy<typeof signer>;
 
 /** Creates the signer. Throws a Problem if a member is missing or invalid. */
 async function createControlSigner(options: SignerOptions, target: Controlled): Promise<Signer> {
-  const { createSigner } = await import('../../../attack/signers.ts');
-  return createSigner(readCredentials(options, target));
+  const { createReadSigner } = await import('../../../attack/signers.ts');
+  const plain = plainSchemes.find((each) => each === options.scheme);
+  return createReadSigner(
+    plain === undefined ? readDeclared(options, target) : readPlain(plain, options, target),
+  );
 }
 
-function readCredentials(options: SignerOptions, target: Controlled): Credentials {
-  const { scheme, form, dateField, signBody } = options;
-  switch (scheme) {
-    case 'hmac': {
-      const user = requireOption(options, 'user');
-      return { scheme, user, secret: findSecret(options, target), form, dateField, signBody };
-    }
-    case 'basic': {
-      const user = requireOption(options, 'user');
-      return { scheme, user, password: options.secret ?? findPassword(user, target) };
-    }
-    case 'bearer':
-      return { scheme, token: requireOption(options, 'token') };
-    case 'oauth1': {
-      const { secret, privateKey, token, tokenSecret, signatureMethod, bodyHash } = options;
-      if (secret === undefined && privateKey === undefined) throw missing('signer.secret');
-      if (token !== undefined && tokenSecret === undefined) throw missing('signer.tokenSecret');
-      const client = requireOption(options, 'client');
-      const keys = { secret, privateKey: privateKey === undefined ? undefined : parseKey(privateKey) };
-      return { scheme, client, ...keys, token, tokenSecret, signatureMethod, bodyHash };
-    }
-    default:
-      return readDeclared(options, target);
-  }
+/** Reads the credentials of a scheme that needs no declaration. */
+function readPlain(
+  scheme: (typeof plainSchemes)[number],
+  options: SignerOptions,
+  target: Controlled,
+): ReadDeclaration {
+  const { names, shape } = plainKeys[scheme];
+  const secret = names.includes('user') ? findSecret(options, target) : options.secret;
+  const given = selectMembers({ ...options, secret, password: secret }, names);
+  return { ...readContent(object({ signer: shape }), { signer: given }).signer, choices: {} };
 }
 
-function readDeclared(options: SignerOptions, target: Controlled): Credentials {
-  const declared = buildDeclarations(options);
-  const user = requireOption(options, 'user');
-  const { 'message-signatures': messages, 'draft-cavage': draft, aws4, declaration } = declared;
-  if (messages !== undefined) {
-    const { signResponses: _, ...requests } = messages;
-    return { scheme: { ...requests, type: 'message-signatures', key: messageKey(options, target) } };
-  }
-  const secret = findSecret(options, target);
-  if (aws4 !== undefined)
-    return { scheme: { ...aws4, type: 'aws4', accessKeyId: user, secret, presign: options.presign } };
-  if (draft !== undefined) return { scheme: { ...draft, type: 'draft-cavage' }, user, secret };
-  if (declaration === undefined) throw invalid('signer.declaration', 'is missing');
-  if (!('message' in declaration || 'preset' in declaration || 'secret' in declaration))
-    throw invalid('signer.declaration', 'is of another scheme');
-  return { scheme: declaration, user, secret };
+/** Reads the credentials of a scheme as in the configuration. */
+function readDeclared(options: SignerOptions, target: Controlled): ReadDeclaration {
+  const { user, keyId, algorithm, privateKey, presign } = options;
+  if (user === undefined) throw invalid('signer.user', 'is missing');
+  const scheme = readDeclaration(options, user);
+  const key = privateKey === undefined ? { secret: findSecret(options, target) } : { privateKey, algorithm };
+  return { scheme, identity: { user, keyId, ...key }, choices: { presign } };
 }
 
-function requireOption(options: SignerOptions, name: 'user' | 'client' | 'token'): string {
-  return options[name] ?? missing(`signer.${name}`);
-}
-
-/** Returns the given secret, or that of a user of this server. */
-function findSecret(options: SignerOptions, target: Controlled): string {
-  if (options.secret !== undefined) return options.secret;
-  requireMemory(target);
-  return target.auth.credentials(requireOption(options, 'user')).secret;
-}
-
-/** Returns the password of a user of this server. */
-function findPassword(user: string, target: Controlled): string {
-  requireMemory(target);
-  return target.auth.credentials(user).password ?? missing('signer.secret');
-}
-
-/** Returns the declaration under the name of its scheme; a declared scheme and an API key have the name `declaration`. */
-function buildDeclarations({ scheme, declaration }: SignerOptions): SchemeDeclarations {
-  const isNamed = namedSchemes.some((name) => name === scheme);
-  const isOptional = isNamed && scheme !== 'aws4';
-  const value = declaration ?? (isOptional ? {} : missing('signer.declaration'));
-  const declared: unknown = { [isNamed ? scheme : 'declaration']: value };
+/** Reads the declaration of a scheme. Throws a Problem if it is invalid. */
+function readDeclaration({ scheme, declaration = {} }: SignerOptions, user: string): ConfigurableScheme {
+  const name = namedSchemes.find((each) => each === scheme) ?? 'declaration';
   try {
-    checkSchemes(declared, 'signer');
-    return declared;
+    return readScheme(name, declaration, 'signer.declaration', user);
   } catch (error) {
     if (error instanceof RangeError) throw invalid('signer.declaration', `is invalid: ${error.message}`);
     throw error;
   }
 }
 
-function messageKey(options: SignerOptions, target: Controlled): MessageKey {
-  const { keyId: id = requireOption(options, 'user'), privateKey, algorithm } = options;
-  if (privateKey === undefined) return { id, secret: findSecret(options, target) };
-  if (algorithm === undefined) throw invalid('signer.algorithm', 'is missing');
-  return { id, algorithm, privateKey: parseKey(privateKey) };
-}
-
-function parseKey(pem: string): KeyObject {
-  try {
-    return createPrivateKey(pem);
-  } catch {
-    throw invalid('signer.privateKey', 'is not a private key in PEM');
-  }
-}
-
-function missing(field: string): never {
-  throw invalid(field, 'is missing');
+/** Returns the given secret, or that of a user of this server; for Basic it is the password. */
+function findSecret({ scheme, user, secret }: SignerOptions, target: Controlled): string | undefined {
+  if (secret !== undefined || user === undefined) return secret;
+  requireMemory(target);
+  const known = target.auth.credentials(user);
+  const found = scheme === 'basic' ? known.password : known.secret;
+  if (found === undefined) throw invalid('signer.secret', 'is missing');
+  return found;
 }
