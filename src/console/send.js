@@ -3,34 +3,13 @@ import { button, field, fill, h, select, setOptions } from './dom.js';
 import { attemptIn, input, loadView, panel, table } from './form.js';
 import { algorithmNames, longShown, statusBadge, visible } from './format.js';
 
-/** The schemes that need no configuration: how they sign, and what their signatures have. */
-const builtIn = [
-	{ id: 'none', label: 'No credentials', kind: 'none' },
-	{ id: 'hmac', label: 'HMAC', kind: 'hmac', date: true, nonce: true },
-	{ id: 'simple', label: 'HMAC, simple form', kind: 'hmac', form: 'simple' },
-	{ id: 'basic', label: 'Basic', kind: 'basic' },
-	{ id: 'bearer', label: 'Bearer token (OAuth 2.0)', kind: 'bearer' },
-	{ id: 'oauth1', label: 'OAuth 1.0a', kind: 'oauth1', date: true, nonce: true },
-];
-const kindLabels = { 'message-signatures': 'HTTP Message Signatures (RFC 9421)', aws4: 'AWS Signature Version 4' };
-/** Precedes the names of configured schemes in the values of the options. */
-const configured = 'configured:';
+const none = { id: '', label: 'No credentials' };
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 const own = 'Empty: the user’s own, which a server in memory has.';
-const withKeys = ['message-signatures', 'declared', 'defined'];
-/** The label of the key and its hint, by the kind of the scheme. */
-const keyTexts = {
-	hmac: ['Secret', own],
-	basic: ['Password', own],
-	bearer: ['Token', 'Empty: the server issues one.'],
-	aws4: ['Secret', own],
-	'api-key': ['Secret', own],
-	...Object.fromEntries(withKeys.map((kind) => [kind, ['Secret or private key', `${own} A key is PEM or a JWK.`]])),
-};
+const keyLabels = { secret: 'Secret', password: 'Password', token: 'Token' };
 
 /** The ms by which the mistake `date` makes a date too old. */
 const age = 7_200_000;
-const signsNothing = ({ kind }) => ['none', 'basic', 'bearer', 'api-key'].includes(kind);
 
 /**
  * The deliberate mistakes: a label, and a function that returns why a scheme cannot have it, if so.
@@ -40,8 +19,8 @@ const mistakeKinds = [
 	{
 		name: 'query',
 		label: 'Leave the query out of what is signed',
-		refuse: (scheme, { target }) =>
-			(signsNothing(scheme) && 'The scheme signs no message.') || (!target.includes('?') && 'The target has no query.'),
+		refuse: ({ message }, { target }) =>
+			(!message && 'The scheme signs no message.') || (!target.includes('?') && 'The target has no query.'),
 	},
 	{
 		name: 'date',
@@ -58,8 +37,8 @@ const mistakeKinds = [
 	{
 		name: 'user',
 		label: 'Name another user',
-		refuse: ({ kind }, { key }) =>
-			(['bearer', 'oauth1', 'api-key'].includes(kind) && 'Its credentials do not name a user.') ||
+		refuse: (scheme, { key }) =>
+			(!scheme.user && 'Its credentials do not name a user.') ||
 			(isPrivateKey(key) && 'A private key belongs to its key id.'),
 	},
 ];
@@ -103,15 +82,15 @@ export function mount(root, context) {
 		const box = h('input', { type: 'checkbox', id: `mistake-${name}`, 'aria-describedby': reason.id });
 		return { name, box, reason, refuse, item: h('li', h('label.check', { for: box.id }, box, label), reason) };
 	});
-	let schemes = builtIn;
+	let schemes = [none];
 	let server = {};
 	let users = [];
 	let prepared;
 	let sequence = 0;
 	let changes = 0;
 
-	const chosen = () => schemes.find(({ id }) => id === scheme.value) ?? builtIn[0];
-	const issuesToken = ({ kind }) => kind === 'oauth1' || (kind === 'bearer' && key.value === '');
+	const chosen = () => schemes.find(({ id }) => id === scheme.value) ?? none;
+	const issuesToken = (used) => used.key === 'consumer' || (used.key === 'token' && key.value === '');
 	const makes = (wanted) => mistakes.some(({ name, box }) => name === wanted && box.checked && !box.disabled);
 
 	/** Returns the request as entered, without credentials. */
@@ -125,9 +104,8 @@ export function mount(root, context) {
 	};
 
 	/** Returns the member of a key as entered. To name another user, the own key has to be stated. */
-	const readKey = async ({ kind }) => {
-		const member = { basic: 'password', bearer: 'token' }[kind] ?? 'secret';
-		if (key.value !== '') return { [isPrivateKey(key.value) ? 'privateKey' : member]: key.value };
+	const readKey = async ({ key: member }) => {
+		if (!keyField.hidden && key.value !== '') return { [isPrivateKey(key.value) ? 'privateKey' : member]: key.value };
 		if (server.keeps !== 'memory')
 			throw new Error('Enter the key: a server with a data directory does not sign with its own.');
 		if (!makes('user')) return {};
@@ -138,7 +116,7 @@ export function mount(root, context) {
 
 	/** Signs a request with `POST /sign`, which signs with every scheme. */
 	const sign = async (request, used) => {
-		if (used.kind === 'none') return request;
+		if (used === none) return request;
 		const { time } = await api.get('/clock', signal);
 		const other = users.find(({ name }) => name !== user.value)?.name ?? `${user.value}x`;
 		const choices = {
@@ -156,7 +134,7 @@ export function mount(root, context) {
 			{
 				...choices,
 				user: makes('user') ? other : user.value,
-				scheme: used.name ?? used.kind,
+				scheme: used.name,
 				method: request.method,
 				url,
 				headers: Object.fromEntries(request.fields),
@@ -231,32 +209,32 @@ export function mount(root, context) {
 
 	/** Enables the mistakes that are possible, says why others are not, and shows the inputs that the scheme needs. */
 	const adapt = () => {
-		if (user.value === '' && scheme.value !== 'none') scheme.value = 'none';
+		if (user.value === '') scheme.value = none.id;
 		const used = chosen();
-		const isAnonymous = used.kind === 'none';
+		const isAnonymous = used === none;
 		noMistakes.hidden = !isAnonymous;
 		for (const { box, reason, refuse } of mistakes) {
 			const why = !isAnonymous && refuse(used, { target: target.value, key: key.value });
 			reason.textContent = why || '';
 			box.disabled = isAnonymous || Boolean(why);
 		}
-		const hasKeys = withKeys.includes(used.kind);
+		const hasKeys = used.keyIds && used.privateKeys;
+		const label = keyLabels[used.key];
 		algorithmField.hidden = !hasKeys;
-		keyIdField.hidden = !hasKeys && used.kind !== 'aws4';
-		keyField.hidden = !(used.kind in keyTexts);
+		keyIdField.hidden = !used.keyIds;
+		keyField.hidden = label === undefined;
 		nonceField.hidden = !used.nonce;
 		signNow.hidden = !issuesToken(used);
-		const [label, hint] = keyTexts[used.kind] ?? [];
-		keyField.firstChild.textContent = label;
-		keyField.lastChild.textContent = hint;
+		keyField.firstChild.textContent = hasKeys ? `${label} or private key` : label;
+		const missing = used.key === 'token' ? 'Empty: the server issues one.' : own;
+		keyField.lastChild.textContent = hasKeys ? `${missing} A key is PEM or a JWK.` : missing;
 	};
 
 	const changed = async (event) => {
-		if (event?.target === user && user.value !== '' && scheme.value === 'none') scheme.value = 'hmac';
+		if (event?.target === user && user.value !== '' && chosen() === none) scheme.value = 'hmac';
 		if (event?.target === scheme) {
-			const isTls = ['basic', 'bearer', 'oauth1', 'api-key'].includes(chosen().kind);
-			if (isTls && server.secureUrl !== undefined) transport.value = 'secure';
-			if (scheme.value !== 'none' && user.value === '') user.value = users[0]?.name ?? '';
+			if (chosen().secure && server.secureUrl !== undefined) transport.value = 'secure';
+			if (chosen() !== none && user.value === '') user.value = users[0]?.name ?? '';
 		}
 		adapt();
 		const current = ++changes;
@@ -305,8 +283,7 @@ export function mount(root, context) {
 		[server, { users }] = await Promise.all([context.server(), api.get('/users', signal)]);
 		const secure = server.secureUrl === undefined ? [] : [['secure', 'HTTPS']];
 		setOptions(transport, [...(server.url === undefined ? [] : [['plain', 'HTTP']]), ...secure]);
-		const others = server.signers.map((each) => ({ ...each, id: configured + each.name, label: labelOf(each) }));
-		schemes = [...builtIn, ...others];
+		schemes = [none, ...server.signers.flatMap(listForms)];
 		setOptions(
 			scheme,
 			schemes.map(({ id, label }) => [id, label]),
@@ -330,16 +307,18 @@ export function mount(root, context) {
 		transport.value = request.secure === true ? 'secure' : 'plain';
 		const used = principal?.scheme ?? auth?.scheme;
 		if (users.some((each) => each.name === name)) user.value = name;
-		const values = [used === 'oauth' ? 'oauth1' : used, configured + used];
-		const known = schemes.map(({ id }) => id);
-		if (user.value !== '') scheme.value = values.find((value) => known.includes(value)) ?? 'hmac';
+		const sent = schemes.find(({ id }) => id === (used === 'oauth' ? 'oauth1' : used));
+		if (user.value !== '') scheme.value = sent?.id ?? 'hmac';
 		lastNonce = presented?.nonce ?? lastNonce;
 	};
 	void loadView(context, root, 'Send', 'users and schemes', load);
 }
 
-function labelOf({ name, kind }) {
-	return kindLabels[kind] ?? name;
+/** Returns a scheme as a choice; two for `hmac`, whose simple form has neither a date nor a nonce. */
+function listForms(signer) {
+	const full = { ...signer, id: signer.name };
+	const simple = { ...full, id: 'hmac, simple', label: `${signer.label}, simple form`, form: 'simple' };
+	return signer.kind === 'hmac' ? [full, { ...simple, date: false, nonce: false }] : [full];
 }
 
 function hasField(fields, sought) {

@@ -95,8 +95,7 @@ export function mount(root, context) {
 		const [query, headers, responseHeaders, body] = [2, 2, 2, 3].map((rows) =>
 			h('textarea', { rows, spellcheck: 'false' }),
 		);
-		const names = server.signers.map(({ name }) => name);
-		const schemes = input({ placeholder: ['hmac', 'basic', ...names].join(', ') });
+		const schemes = input({ placeholder: server.schemes.join(', ') });
 		const add = () =>
 			change(async () => {
 				const match = {

@@ -95,6 +95,8 @@ export interface AuthScheme<Kind extends SchemeKind = SchemeKind, Options = unkn
   readonly name: string;
   /** Its options, read and checked. */
   readonly options: Options;
+  /** The name for people: `OAuth 1.0a`. Default: `name`. */
+  readonly label?: string | undefined;
   /** The preset that it is; undefined if it is none. */
   readonly preset?: string | undefined;
 
@@ -153,6 +155,8 @@ export interface AuthScheme<Kind extends SchemeKind = SchemeKind, Options = unkn
   readonly privateKeys?: 'accepted' | 'usual' | undefined;
   /** The only user, if requests do not name one. */
   readonly user?: string | undefined;
+  /** What a client signs with, beside private keys. Default: `secret`. */
+  readonly key?: 'password' | 'token' | 'consumer';
   /** The secret that is sent as it is: `a password`. Default: none, the scheme signs. */
   readonly sentSecret?: 'a password' | 'a token' | 'an API key' | 'the secret of a consumer' | undefined;
   /** The option that determines what is signed. Default: none does. */

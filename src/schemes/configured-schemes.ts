@@ -4,14 +4,14 @@ import type { JsonSchema, Shape } from '../shape/shape.ts';
 import { apiKeyShape, readApiKeyOptions } from './api-key/options.ts';
 import { createApiKeyScheme } from './api-key/scheme.ts';
 import { aws4Shape, readAws4Options } from './aws4/options.ts';
-import { createAws4Scheme } from './aws4/scheme.ts';
+import { aws4Label, createAws4Scheme } from './aws4/scheme.ts';
 import { describeDeclared, readDeclaredOptions } from './declared/options.ts';
 import { createDeclaredScheme } from './declared/scheme.ts';
 import { findDefinition } from './defined/define-scheme.ts';
 import { createDefinedScheme } from './defined/scheme.ts';
 import { draftCavageShape, readDraftCavage } from './draft-cavage/scheme.ts';
 import { messageSignaturesShape, readMessageSignaturesOptions } from './rfc9421/options.ts';
-import { createMessageSignaturesScheme } from './rfc9421/scheme.ts';
+import { createMessageSignaturesScheme, messageSignaturesLabel } from './rfc9421/scheme.ts';
 import type { SchemeDeclarations } from './scheme-declarations.ts';
 import type { AcceptedSchemes } from './verifier.ts';
 
@@ -41,13 +41,13 @@ interface NamedScheme {
 
 const named: Readonly<Record<(typeof namedSchemes)[number], NamedScheme>> = {
   'message-signatures': {
-    description: 'HTTP Message Signatures (RFC 9421)',
+    description: messageSignaturesLabel,
     shape: () => messageSignaturesShape,
     create: (name, declared, where) =>
       createMessageSignaturesScheme(name, readMessageSignaturesOptions(declared, where)),
   },
   aws4: {
-    description: 'AWS Signature Version 4',
+    description: aws4Label,
     shape: () => aws4Shape,
     create: (name, declared, where) => createAws4Scheme(name, readAws4Options(declared, where)),
   },

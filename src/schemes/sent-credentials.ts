@@ -12,6 +12,7 @@ export function basicHeader(user: string, password: string): string {
 export const basicScheme = {
   kind: 'basic',
   name: 'basic',
+  label: 'Basic',
   options: undefined,
   dateWindow: 0,
   window: 0,
@@ -23,6 +24,7 @@ export const basicScheme = {
     return typeof presented === 'string' ? undefined : presented.user;
   },
   choices: [],
+  key: 'password',
   sentSecret: 'a password',
   check() {},
   sign: ({ target }, { user = '', secret = '' }) => ({
@@ -36,6 +38,7 @@ export const basicScheme = {
 export const bearerScheme = {
   kind: 'bearer',
   name: 'bearer',
+  label: 'Bearer token (OAuth 2.0)',
   options: undefined,
   dateWindow: 0,
   window: 0,
@@ -43,6 +46,7 @@ export const bearerScheme = {
   tlsOnly: true,
   problems: ['token-refused', 'insufficient-scope', 'too-many-tokens'],
   choices: [],
+  key: 'token',
   sentSecret: 'a token',
   check() {},
   sign: ({ target }, { secret = '' }) => ({

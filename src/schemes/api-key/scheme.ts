@@ -32,7 +32,7 @@ export function createApiKeyScheme(
     },
     sign: createSignFunction(options),
     traits: () => describeTraits(options),
-    claimedUser: (_rest, { headers: fields }) => (user === undefined ? undefined : readUser(user, fields)),
+    ...(user !== undefined && { claimedUser: (_rest, { headers: fields }) => readUser(user, fields) }),
     async load(context) {
       const { createApiKeySignature } = await import('./signature.ts');
       return createApiKeySignature(name, options, context);

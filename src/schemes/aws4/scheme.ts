@@ -25,14 +25,18 @@ const unsignedFields: ReadonlySet<string> = new Set([
   'x-amzn-trace-id',
 ]);
 
+/** The name of the scheme for people. */
+export const aws4Label = 'AWS Signature Version 4';
+
 /** Creates the scheme AWS Signature Version 4. It signs in `Authorization` or, with `presign`, in the query. */
 export function createAws4Scheme(name: string, options: Aws4Options): AuthScheme<'aws4', Aws4Options> {
   const { region, service, window, replay } = options;
-  const about = `AWS Signature Version 4 (\`AWS4-HMAC-SHA256 Credential=…\`) for the region ${region} and the service ${service}, or a presigned URL`;
+  const about = `${aws4Label} (\`AWS4-HMAC-SHA256 Credential=…\`) for the region ${region} and the service ${service}, or a presigned URL`;
   const writeProblem = createProblemWriter(options);
   return {
     kind: 'aws4',
     name,
+    label: aws4Label,
     options,
     choices: ['presign', 'sessionToken'],
     signsAllFields: true,

@@ -21,6 +21,7 @@ export function createHmacScheme(options: HmacOptions = {}): AuthScheme<'hmac', 
   return {
     kind: 'hmac',
     name: 'hmac',
+    label: 'HMAC',
     options,
     dateWindow: window,
     window,

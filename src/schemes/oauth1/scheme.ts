@@ -118,6 +118,7 @@ export function createOAuth1Scheme({
   return {
     kind: 'oauth1',
     name: 'oauth1',
+    label: 'OAuth 1.0a',
     options: { signatureMethod, bodyHash },
     dateWindow: window,
     window,
@@ -131,6 +132,7 @@ export function createOAuth1Scheme({
       ...(['insufficient-scope', 'unsupported-content-coding'] as const),
     ],
     choices: ['nonce'],
+    key: 'consumer',
     privateKeys: 'accepted',
     tlsOnly: true,
     sentSecret: signatureMethod === 'PLAINTEXT' ? 'the secret of a consumer' : undefined,

@@ -7,6 +7,9 @@ import type { MessageSignaturesOptions } from './options.ts';
 import { signMessage, toMessageKey } from './sign.ts';
 import { parseSignatures } from './signature-fields.ts';
 
+/** The name of the scheme for people. */
+export const messageSignaturesLabel = 'HTTP Message Signatures (RFC 9421)';
+
 /** Creates the scheme HTTP Message Signatures (RFC 9421): signatures in Signature-Input and Signature. */
 export function createMessageSignaturesScheme(
   name: string,
@@ -15,13 +18,14 @@ export function createMessageSignaturesScheme(
   const { components, nonce, tag } = options;
   const window = options.window * 1000;
   const tagged = tag === undefined ? '' : `, with the tag ${JSON.stringify(tag)}`;
-  const about = `HTTP Message Signatures (RFC 9421): the signature covers at least ${components.join(', ')}${tagged}`;
+  const about = `${messageSignaturesLabel}: the signature covers at least ${components.join(', ')}${tagged}`;
   const covered = components.map(parseIdentifier);
   const signed = covered.map(readName).filter((component) => !component.startsWith('@'));
   const acceptSignature = formatAcceptSignature(covered, { created: true, tag });
   return {
     kind: 'message-signatures',
     name,
+    label: messageSignaturesLabel,
     options,
     messageOption: 'components',
     choices: [...(nonce === 'off' ? [] : (['nonce'] as const)), 'components', 'lifetime', 'alg', 'label'],

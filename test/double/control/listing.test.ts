@@ -201,7 +201,7 @@ test('the server signs with a secret, a token or a private key (PEM or JWK) of t
   assert.ok(!JSON.stringify(problem).includes('hidden'));
 });
 
-test('the schemes of the configuration are listed, and whether they have a date and a nonce', async () => {
+test('the schemes that sign are listed, with what a client has to know', async () => {
   await using double = await startDouble({
     schemes: {
       aws4: { region: 'eu-central-1', service: 'execute-api' },
@@ -216,9 +216,16 @@ test('the schemes of the configuration are listed, and whether they have a date 
     },
   });
   const { signers } = await createConsole(await double.openControl()).send('GET', '/server');
-  assert.deepEqual(signers, [
-    { name: 'aws4', kind: 'aws4', date: true, nonce: false },
-    { name: 'key', kind: 'api-key', date: false, nonce: false },
-    { name: 'partner', kind: 'declared', date: true, nonce: true },
+  const members = 'name label kind key privateKeys keyIds user message secure date nonce'.split(' ');
+  const rows = signers.map((signer: Record<string, unknown>) => members.map((name) => signer[name]));
+  const flags = (text: string) => [...text].map((each) => each === '1');
+  assert.deepEqual(rows, [
+    ['hmac', 'HMAC', 'hmac', 'secret', ...flags('0011011')],
+    ['basic', 'Basic', 'basic', 'password', ...flags('0010100')],
+    ['bearer', 'Bearer token (OAuth 2.0)', 'bearer', 'token', ...flags('0000100')],
+    ['oauth1', 'OAuth 1.0a', 'oauth1', 'consumer', ...flags('1001111')],
+    ['aws4', 'AWS Signature Version 4', 'aws4', 'secret', ...flags('0111010')],
+    ['key', 'key', 'api-key', 'secret', ...flags('0100100')],
+    ['partner', 'partner', 'declared', 'secret', ...flags('0101011')],
   ]);
 });

@@ -1,4 +1,8 @@
 import { Problem } from '../../../http/problem.ts';
+import type { AuthScheme } from '../../../schemes/auth-scheme.ts';
+import { createHmacScheme } from '../../../schemes/hmac/scheme.ts';
+import { createOAuth1Scheme } from '../../../schemes/oauth1/scheme.ts';
+import { basicScheme, bearerScheme } from '../../../schemes/sent-credentials.ts';
 import { listDateWindows } from '../../../service/authentication.ts';
 import {
   anything,
@@ -9,6 +13,7 @@ import {
   number,
   object,
   optional,
+  type ReadBy,
   type Shape,
   text,
 } from '../../../shape/shape.ts';
@@ -18,21 +23,27 @@ import { type Controlled, type Operation, operation, requireMemory } from '../op
 /** The maximum number of snapshots. The oldest is dropped. */
 const maxSnapshots = 100;
 
+const signer = object({
+  name: text(),
+  label: text('the name for people'),
+  kind: text('hmac, basic, bearer, oauth1, message-signatures, aws4, api-key, declared or defined'),
+  key: text('what signs, beside private keys: a secret, password or token of the user, or a consumer'),
+  privateKeys: flag('whether private keys sign'),
+  keyIds: flag('whether a key of the user can be chosen by its id'),
+  user: flag('whether its credentials name a user'),
+  message: flag('whether it signs a message'),
+  secure: flag('whether it requires TLS'),
+  date: flag('whether its signatures have a date'),
+  nonce: flag('whether its signatures have a nonce'),
+});
+
 const serverMembers = {
   url: optional(text('origin over plain HTTP')),
   secureUrl: optional(text('origin over HTTPS')),
   certificate: optional(text('certificate in PEM that clients must trust')),
   keeps: text('where data is stored: memory, or data (a data directory)'),
   schemes: listOf(text(), 'the names of the schemes that sign'),
-  signers: listOf(
-    object({
-      name: text(),
-      kind: text('message-signatures, aws4, api-key, declared or defined'),
-      date: flag('whether its signatures have a date'),
-      nonce: flag('whether its signatures have a nonce'),
-    }),
-    'the schemes of the configuration',
-  ),
+  signers: listOf(signer, 'the schemes with which POST /sign signs'),
 };
 
 /** The operations on health, addresses, and the state as a whole. */
@@ -73,13 +84,7 @@ export function stateOperations(target: Controlled): readonly Operation[] {
         ...addresses,
         keeps: memory === undefined ? 'data' : 'memory',
         schemes: Object.keys(listDateWindows(options, schemes)),
-        signers: schemes.map(({ name, kind, dateWindow, choices }) => ({
-          name,
-          kind,
-          date: dateWindow > 0,
-          // A scheme in code may ignore it.
-          nonce: choices.includes('nonce'),
-        })),
+        signers: listSigners(core),
       }),
     }),
     operation('POST', '/seed', 'seed', {
@@ -218,3 +223,24 @@ const moment = either(
   text(),
   'ms since 1970-01-01T00:00:00Z, or a date such as 2026-03-01T12:00:00Z',
 );
+
+/** Returns what clients have to know of the schemes: those that need no configuration, and those of the configuration. */
+function listSigners({ options, schemes }: Controlled['core']): readonly ReadBy<typeof signer>[] {
+  const window = listDateWindows(options, [])['oauth'];
+  const plain = [createHmacScheme(), basicScheme, bearerScheme, createOAuth1Scheme({ window })];
+  const own = plain.filter(({ name }) => !schemes.some((each) => each.name === name));
+  return [...own, ...schemes].map((scheme: AuthScheme) => ({
+    name: scheme.name,
+    label: scheme.label ?? scheme.name,
+    kind: scheme.kind,
+    key: scheme.key ?? 'secret',
+    privateKeys: scheme.privateKeys !== undefined,
+    keyIds: schemes.some(({ name }) => name === scheme.name),
+    user: scheme.claimedUser !== undefined && scheme.user === undefined,
+    message: scheme.sentSecret === undefined,
+    secure: scheme.tlsOnly === true,
+    date: scheme.dateWindow > 0,
+    // A scheme in code may ignore it.
+    nonce: scheme.choices.includes('nonce'),
+  }));
+}
