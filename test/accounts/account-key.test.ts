@@ -4,10 +4,10 @@ import { describe, test } from 'node:test';
 import type { KeyDeclaration } from '../../src/accounts/account-key.ts';
 import { createAccounts } from '../../src/accounts/accounts.ts';
 import type { AccountRecord } from '../../src/accounts/user-declaration.ts';
+import { rsa, shortRsa } from '../support/keys.ts';
 
 const ed25519 = generateKeyPairSync('ed25519');
 const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 function pem(key: typeof ed25519.publicKey): string {
   return key.export({ type: 'spki', format: 'pem' }).toString();
@@ -96,13 +96,12 @@ describe('a key of a user', () => {
       [{ algorithm: 'aws4', secret: '' }, /secret of .* must be non-empty text/],
     ];
     for (const [key, message] of cases) assert.throws(() => accountsWith({ ann: user({ k: key }) }), message);
-    const short = generateKeyPairSync('rsa', { modulusLength: 1024 });
     assert.throws(
       () =>
-        accountsWith({ ann: user({ k: { algorithm: 'rsa-pss-sha512', publicKey: pem(short.publicKey) } }) }),
+        accountsWith({ ann: user({ k: { algorithm: 'rsa-pss-sha512', publicKey: shortRsa.publicPem } }) }),
       /has 1024 bits; an RSA key must have at least 2048/,
     );
-    accountsWith({ ann: user({ k: { algorithm: 'rsa-v1_5-sha256', publicKey: pem(rsa.publicKey) } }) });
+    accountsWith({ ann: user({ k: { algorithm: 'rsa-v1_5-sha256', publicKey: rsa.publicPem } }) });
   });
 
   test('is rejected if its id is that of another key or user', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -9,6 +9,7 @@ import type { ConsumerRegistration } from '../../src/accounts/registration.ts';
 import { createSecretBox, SecretBoxError } from '../../src/accounts/secret-box.ts';
 import { userFile } from '../../src/accounts/users.ts';
 import { CorruptionError } from '../../src/store/corruption-error.ts';
+import { rsa } from '../support/keys.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const rest = { redirectUris: [], grants: ['refresh_token'], scopes: ['read'], users: [] } as const;
@@ -57,8 +58,6 @@ describe('the clients file', () => {
 });
 
 describe('the consumers file', () => {
-  const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const rsaPublicKey = keys.publicKey.export({ type: 'spki', format: 'pem' }).toString();
   const consumers = new Map<string, ConsumerRegistration>([
     [
       'key',
@@ -76,7 +75,7 @@ describe('the consumers file', () => {
       'rsa',
       {
         secret: undefined,
-        rsaPublicKey,
+        rsaPublicKey: rsa.publicPem,
         callbacks: [],
         methods: ['RSA-SHA1', 'RSA-SHA512'],
         scopes: ['write'],

@@ -11,15 +11,10 @@ import { createService } from '../../src/index.ts';
 import { knownScopes } from '../../src/principal.ts';
 import { describeFault, formatPath, type ShapeFault } from '../../src/shape/fault.ts';
 import type { Shape } from '../../src/shape/shape.ts';
+import { rsa, shortRsa } from '../support/keys.ts';
 import { seeded } from '../support/seeded.ts';
 
-function publicKey(bits: number): string {
-  return generateKeyPairSync('rsa', { modulusLength: bits })
-    .publicKey.export({ type: 'spki', format: 'pem' })
-    .toString();
-}
-
-const rsaPublicKey = publicKey(2048);
+const rsaPublicKey = rsa.publicPem;
 const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const ecKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -168,7 +163,7 @@ describe('an invalid consumer is rejected with the reason', () => {
     ['a key of another kind', { rsaPublicKey: ecKey }, [noKey]],
     [
       'a short key',
-      { rsaPublicKey: publicKey(1024) },
+      { rsaPublicKey: shortRsa.publicPem },
       ['rsaPublicKey has 1024 bits; an RSA key must have at least 2048'],
     ],
     [

@@ -4,6 +4,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { signRequest, signUrl } from '../../src/client/index.ts';
 import { createManualClock, systemClock } from '../../src/clock.ts';
+import { rsa } from '../support/keys.ts';
 import { accessKeyId, secret } from '../support/schemes/clients/aws4.ts';
 import { absent, signWithAws4 } from '../support/schemes/clients/aws4-clients.ts';
 import { requireInstalled, unlessInstalled } from '../support/schemes/clients/declared.ts';
@@ -69,7 +70,7 @@ interface HttpMessageSignatures {
 const pairs = {
   ed25519: generateKeyPairSync('ed25519'),
   'ecdsa-p256-sha256': generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  'rsa-pss-sha512': generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  'rsa-pss-sha512': rsa,
 } as const;
 
 for (const algorithm of ['ed25519', 'ecdsa-p256-sha256', 'rsa-pss-sha512'] as const)

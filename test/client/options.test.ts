@@ -5,6 +5,7 @@ import { signedFetch, signRequest, signUrl } from '../../src/client/index.ts';
 import { createManualClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
 import { action, json } from '../../src/index.ts';
+import { rsa } from '../support/keys.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
 const secret = 'secret of ann';
@@ -20,7 +21,7 @@ const region = { region: 'eu-central-1', service: 'execute-api' } as const;
 
 const pairs = {
   ed25519: generateKeyPairSync('ed25519'),
-  'rsa-pss-sha512': generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  'rsa-pss-sha512': rsa,
 };
 const keyPem = (pair: { privateKey: KeyObject }): string =>
   pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

@@ -10,13 +10,13 @@ import {
   passphrase,
   password,
   pem,
-  rsa,
   type Signing,
   secret,
   sessionToken,
   signings,
   userOf,
 } from '../support/double/signings.ts';
+import { rsa } from '../support/keys.ts';
 
 /** Starts a double with the users and clients of all rows. */
 async function open(signing: Signing): Promise<Double> {

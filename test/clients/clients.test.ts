@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createService } from '../../src/index.ts';
+import { rsa } from '../support/keys.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { keepSecret } from '../support/transcript.ts';
@@ -16,7 +16,6 @@ const consumer = { key: 'key1', secret: 'Q7-hushed-consumer-secret' };
 const callback = 'https://client.example/cb?known=1';
 for (const each of [user.secret, user.password, client.secret, consumer.secret]) keepSecret(each);
 
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 /** One library gives the URI that it was called back at, without its query. */
 const plainCallback = 'https://client.example/back';
 const redirectUris = [callback, plainCallback];
@@ -40,7 +39,7 @@ const service = createService({
       scopes: ['read', 'write'],
     },
     rsa: {
-      rsaPublicKey: rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      rsaPublicKey: rsa.publicPem,
       callbacks: [callback],
       methods: ['RSA-SHA1'],
       scopes: ['read', 'write'],
@@ -53,7 +52,7 @@ const directory = temporaryDirectory();
 const ca = join(directory, 'ca.pem');
 const rsaFile = join(directory, 'rsa.pem');
 writeFileSync(ca, identity.cert);
-writeFileSync(rsaFile, rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }));
+writeFileSync(rsaFile, rsa.privatePem);
 after(async () => {
   await service.close({ grace: 0 });
 });

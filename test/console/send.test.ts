@@ -11,6 +11,7 @@ import {
   type Page,
   until,
 } from '../support/browser.ts';
+import { rsa } from '../support/keys.ts';
 import { tally } from '../support/schemes/tally.ts';
 import { pressUntilFocused, shows } from './interaction.ts';
 
@@ -113,7 +114,6 @@ test('each deliberate mistake is refused with its own problem', inBrowser, async
 
 test('messages are signed with every algorithm of RFC 9421', inBrowser, async (t) => {
   const { page, double } = await opened(t, { schemes: { 'message-signatures': {} } });
-  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const keys = {
     ed25519: generateKeyPairSync('ed25519'),
     'ecdsa-p256-sha256': generateKeyPairSync('ec', { namedCurve: 'P-256' }),

@@ -1,10 +1,8 @@
-/** A key pair that no test has to generate, which takes long for RSA. */
+/** RSA key pairs that no test has to generate, which takes long. */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-const path = join(import.meta.dirname, '../../fixtures/message-signatures/rfc9421.json');
 
 /** A key pair, as objects and in PEM. */
 interface KeyPair {
@@ -14,9 +12,8 @@ interface KeyPair {
   readonly privatePem: string;
 }
 
-function readPair(): KeyPair {
-  const { keys } = JSON.parse(readFileSync(path, 'utf8'));
-  const privateKey = createPrivateKey(keys['test-key-rsa'].privateKey);
+function createPair(pem: string): KeyPair {
+  const privateKey = createPrivateKey(pem);
   const publicKey = createPublicKey(privateKey);
   return {
     publicKey,
@@ -26,5 +23,20 @@ function readPair(): KeyPair {
   };
 }
 
+function readJson(path: string) {
+  return JSON.parse(readFileSync(join(import.meta.dirname, path), 'utf8'));
+}
+
 /** The RSA key of 2048 bits in RFC 9421 appendix B.1.1. */
-export const rsa = readPair();
+export const rsa = createPair(
+  readJson('../../fixtures/message-signatures/rfc9421.json').keys['test-key-rsa'].privateKey,
+);
+
+const generated = readJson('rsa-keys.json');
+/** Another key of 2048 bits. */
+export const otherRsa = createPair(generated.other);
+/** A key of 1024 bits, which is too short. */
+export const shortRsa = createPair(generated.short);
+/** Keys of 3072 and 4096 bits. */
+export const longRsa = createPair(generated.long);
+export const longestRsa = createPair(generated.longest);

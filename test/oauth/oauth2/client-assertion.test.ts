@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { ServiceOptions } from '../../../src/index.ts';
-import { rsa } from '../../support/keys.ts';
+import { rsa, shortRsa } from '../../support/keys.ts';
 import { signJwt as jwt } from '../../support/oauth/jwt.ts';
 import { type Answer, clients, openServer, type Server, start } from '../../support/oauth/server.ts';
 
@@ -210,11 +210,7 @@ test('a key that is private or weak cannot be registered', () => {
     { jwks: { keys: [] } },
     { publicKey: rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() },
     { publicKey: 'https://keys.example' },
-    {
-      publicKey: generateKeyPairSync('rsa', { modulusLength: 1024 })
-        .publicKey.export({ type: 'spki', format: 'pem' })
-        .toString(),
-    },
+    { publicKey: shortRsa.publicPem },
   ];
   for (const each of keys)
     assert.throws(() => open({ clients: { signer: { ...machine, ...each } } }), /of the client "signer"/);

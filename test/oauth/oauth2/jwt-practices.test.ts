@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { rsa } from '../../support/keys.ts';
+import { rsa, shortRsa } from '../../support/keys.ts';
 import { clients, openServer, type Server, start, tokensFor } from '../../support/oauth/server.ts';
 
 const issuer = 'https://login.example';
@@ -12,7 +12,6 @@ const now = start / 1000;
 const records = '/users/ann/financialrecords';
 const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const rival = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
 
 function jwkOf(key: KeyObject, more: object = {}): object {
   return { ...key.export({ format: 'jwk' }), ...more };
@@ -362,7 +361,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
         const input = [{ ...header, alg: 'RS256', kid: 'weak' }, claims]
           .map((part) => base64url(JSON.stringify(part)))
           .join('.');
-        return `${input}.${sign('sha256', Buffer.from(input), weak.privateKey).toString('base64url')}`;
+        return `${input}.${sign('sha256', Buffer.from(input), shortRsa.privateKey).toString('base64url')}`;
       },
       /the issuer publishes no key weak that can verify a signature/,
     ],
@@ -441,7 +440,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
 async function open(): Promise<Server> {
   const keys = [
     jwkOf(own.publicKey, { kid: 'one', alg: 'ES256' }),
-    jwkOf(weak.publicKey, { kid: 'weak', alg: 'RS256' }),
+    jwkOf(shortRsa.publicKey, { kid: 'weak', alg: 'RS256' }),
     { kty: 'oct', kid: 'mac', alg: 'HS256', k: base64url('published') },
   ];
   const server = openServer({

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { createHmac, sign } from 'node:crypto';
 import test from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
+import { longestRsa, longRsa, rsa } from '../../support/keys.ts';
 import { openDeclared, startSeconds } from '../../support/schemes/clients/declared.ts';
 
 const list = {
@@ -111,16 +112,15 @@ test('a signed form is parsed only if it has at most 64 KiB and 1,000 parameters
 });
 
 test('each signature of a list is verified with every key of its algorithm, whatever length the first one has', async (context) => {
-  const keys = [2048, 3072].map((modulusLength) => generateKeyPairSync('rsa', { modulusLength }));
-  const stranger = generateKeyPairSync('rsa', { modulusLength: 4096 });
+  const keys = [rsa, longRsa];
   const users = Object.fromEntries(
-    keys.map(({ publicKey }, at) => [
+    keys.map(({ publicPem }, at) => [
       `user-${at}`,
       {
         keys: {
           [`key-${at}`]: {
             algorithm: 'rsa-v1_5-sha256' as const,
-            publicKey: String(publicKey.export({ type: 'spki', format: 'pem' })),
+            publicKey: publicPem,
           },
         },
       },
@@ -149,7 +149,7 @@ test('each signature of a list is verified with every key of its algorithm, what
     return (await double.fetch('/a', { headers })).status;
   };
   for (const [at, key] of keys.entries()) {
-    const [own, other, strange] = [signed(key), signed(keys[1 - at] ?? key), signed(stranger)];
+    const [own, other, strange] = [signed(key), signed(keys[1 - at] ?? key), signed(longestRsa)];
     for (const list of [[own], [own, strange], [strange, own], [other, own], [strange, other, own]])
       assert.equal(await send(`user-${at}`, ...list), 200, `${double.journal.last()}`);
     for (const list of [[strange], [other], [strange, other]])

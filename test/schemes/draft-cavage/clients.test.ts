@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { test } from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
+import { rsa } from '../../support/keys.ts';
 import { importPackage, missingPackage } from '../../support/packages.ts';
 
 const client = 'http-message-signatures';
@@ -10,7 +11,7 @@ const client = 'http-message-signatures';
 const keys = {
   'https://social.example/users/ann#main-key': {
     algorithm: 'rsa-v1_5-sha256',
-    ...generateKeyPairSync('rsa', { modulusLength: 2048 }),
+    ...rsa,
   },
   'key-ed': { algorithm: 'ed25519', ...generateKeyPairSync('ed25519') },
 } as const;

@@ -1,21 +1,21 @@
 // Requests as the documentation of Oracle Cloud Infrastructure signs them ("Request Signatures"), and its SDK for TypeScript, which
 // sends x-date because a browser cannot set Date. Computed by node:crypto.
 import assert from 'node:assert/strict';
-import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { createHash, sign } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
+import { rsa } from '../../support/keys.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
 const keyId = 'ocid1.tenancy.oc1..aaaa/ocid1.user.oc1..bbbb/20:3b:97:13:55:1c';
-const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const users = {
   ann: {
     secret: 'a secret of ann',
     keys: {
       [keyId]: {
         algorithm: 'rsa-v1_5-sha256' as const,
-        publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+        publicKey: rsa.publicPem,
       },
     },
   },
@@ -59,7 +59,7 @@ async function send(double: Double, sending: Sending): Promise<string> {
   const lines = covered.map((name) =>
     name === '(request-target)' ? `${name}: ${method.toLowerCase()} ${target}` : `${name}: ${own[name]}`,
   );
-  const signature = sign('sha256', Buffer.from(lines.join('\n')), privateKey).toString('base64');
+  const signature = sign('sha256', Buffer.from(lines.join('\n')), rsa.privateKey).toString('base64');
   const authorization = `Signature version="1",headers="${covered.join(' ')}",keyId="${keyId}",algorithm="rsa-sha256",signature="${signature}"`;
   // Over a socket, because fetch sends Content-Length: 0 with a PUT or POST without content.
   await fetch(double.url + target, {
@@ -116,7 +116,7 @@ test('signRequest signs x-date and x-content-sha256 if the declaration names the
     body: content,
     scheme: { type: 'draft-cavage', headers },
     keyId,
-    privateKey,
+    privateKey: rsa.privateKey,
     date: now,
   });
   assert.equal(signed['X-Content-SHA256'], base64Digest(content));

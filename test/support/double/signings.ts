@@ -4,6 +4,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Double } from '../../../src/double/index.ts';
 import { presets } from '../../../src/schemes/declared/presets.ts';
 import type { PresetName, SchemeDeclarations } from '../../../src/schemes/scheme-declarations.ts';
+import { rsa } from '../keys.ts';
 import { tally } from '../schemes/tally.ts';
 import { keepSecret } from '../transcript.ts';
 
@@ -16,7 +17,6 @@ export const [password, passphrase, sessionToken] = [
 ];
 for (const each of [secret, base64, password, passphrase]) keepSecret(each);
 
-export const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pairs = {
   ed25519: generateKeyPairSync('ed25519'),
   'ecdsa-p256-sha256': generateKeyPairSync('ec', { namedCurve: 'P-256' }),

@@ -1,5 +1,6 @@
 // Key pairs of ann and bob. Those of ann are examples of a standard, so that a refusal says the same of her signatures each time.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { otherRsa } from '../keys.ts';
 import { publicKey, signingKey } from './rfc9421.ts';
 
 /** A key pair in PEM. */
@@ -12,7 +13,7 @@ interface Pair {
 const kinds = {
   ed25519: { id: 'test-key-ed25519', generate: () => generateKeyPairSync('ed25519') },
   ecdsa: { id: 'test-key-ecc-p256', generate: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
-  rsa: { id: 'test-key-rsa', generate: () => generateKeyPairSync('rsa', { modulusLength: 2048 }) },
+  rsa: { id: 'test-key-rsa', generate: () => otherRsa },
 } as const;
 
 /** Returns the key pair of ann, from RFC 9421 appendix B.1, and one for bob. */
