@@ -28,10 +28,9 @@ export async function listHints(
   const options = { ...subject.options, explain: inResponse };
   const opened = await openSubject({ ...subject, options });
   const begun = opened.double.snapshot();
-  const own = Object.entries(subject.own ?? {}).map(([name, mistake]) => [`own: ${name}`, mistake] as const);
   const hints: Record<string, string> = {};
   try {
-    for (const [name, mistake] of [...Object.entries<Mistake>(catalogue), ...own]) {
+    for (const [name, mistake] of mistakesWith(subject)) {
       if (skipped.has(name)) {
         if (known[name] !== undefined) hints[name] = known[name];
         continue;
@@ -46,6 +45,14 @@ export async function listHints(
     await opened.double.close();
   }
   return hints;
+}
+
+/** Returns the mistakes of the catalogue, and those that only the scheme has, with their names. */
+export function mistakesWith({ own = {} }: SchemeSubject): (readonly [name: string, Mistake])[] {
+  return [
+    ...Object.entries<Mistake>(catalogue),
+    ...Object.entries(own).map(([name, mistake]) => [`own: ${name}`, mistake] as const),
+  ];
 }
 
 /** Sends the requests of a group, which are not made of a mistake of the catalogue. Returns what is said of each, in this form. */
