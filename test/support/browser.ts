@@ -45,13 +45,17 @@ export interface Page {
   waitForEvent(name: 'load'): Promise<unknown>;
   emulateMedia(options: { readonly colorScheme: 'light' | 'dark' }): Promise<void>;
   setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>;
-  addInitScript(script: { readonly content: string }): Promise<void>;
   on(name: 'pageerror', listener: (error: Error) => void): unknown;
   on(name: 'console', listener: (message: { type(): string; text(): string }) => void): unknown;
 }
 
+interface Context {
+  newPage(): Promise<Page>;
+  clearCookies(): Promise<void>;
+}
+
 interface Browser {
-  newContext(options: object): Promise<{ newPage(): Promise<Page>; close(): Promise<void> }>;
+  newContext(options: object): Promise<Context>;
   close(): Promise<void>;
 }
 
@@ -70,7 +74,7 @@ export interface OpenedConsole {
 }
 
 /**
- * Opens the console of a double in a browser. After the test the page is closed, and it fails if the policy of the page was
+ * Opens the console of a double in a browser. After the test the page is left, and it fails if the policy of the page was
  * violated or a script threw an error.
  */
 export async function openConsole(
@@ -96,7 +100,7 @@ export async function openView(page: Page, url: string, path: string): Promise<v
   await until(page, `${current} === ${JSON.stringify(link)}`, current);
 }
 
-/** The browser of the tests of a file. Each page has a context of its own: starting a browser takes longer than most tests. */
+/** The browser of the tests of a process: starting one takes longer than most tests. */
 let browser: Promise<Browser> | undefined;
 
 after(async () => (await browser)?.close());
@@ -113,37 +117,53 @@ interface PageOptions {
   readonly violatesPolicy?: boolean;
 }
 
-/** Opens an empty page. */
+/** A page, and what it has reported. */
+interface Watched {
+  readonly page: Page;
+  readonly context: Context;
+  readonly violations: string[];
+  readonly errors: Promise<string | undefined>[];
+}
+
+/** The pages that no test uses, by their options: a new context costs a second of processor time. */
+const unused = new Map<string, Watched[]>();
+
+/** Opens an empty page, without cookies. After the test another one gets it. */
 export async function openPage(
   t: TestContext,
   { violatesPolicy = false, ...options }: PageOptions = {},
 ): Promise<Page> {
-  browser ??= launch();
-  const context = await (await browser).newContext({
-    viewport: { width: 1400, height: 900 },
-    reducedMotion: 'reduce',
-    ...options,
-  });
-  t.after(() => context.close());
-  const page = await context.newPage();
+  const emulated = { viewport: { width: 1400, height: 900 }, reducedMotion: 'reduce', ...options };
+  const key = JSON.stringify(emulated);
+  const watched = unused.get(key)?.pop() ?? (await createPage(emulated));
+  const { page, context, violations, errors } = watched;
   page.setDefaultTimeout(patience());
-  const problems: string[] = [];
-  const pending: Promise<void>[] = [];
-  page.on('pageerror', ({ message }) => {
-    const judge = async () => {
-      if (!(await failedAfterServer(message))) problems.push(message);
-    };
-    pending.push(judge());
-  });
-  page.on('console', (message) => {
-    const isViolation = message.text().includes('Content Security Policy');
-    if (isViolation && !violatesPolicy) problems.push(message.text());
-  });
   t.after(async () => {
-    await Promise.all(pending);
-    assert.deepEqual(problems, []);
+    await page.goto('about:blank');
+    await context.clearCookies();
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize(emulated.viewport);
+    unused.set(key, [...(unused.get(key) ?? []), watched]);
+    const thrown = (await Promise.all(errors.splice(0))).filter((error) => error !== undefined);
+    const violated = violations.splice(0);
+    assert.deepEqual([...thrown, ...(violatesPolicy ? [] : violated)], []);
   });
   return page;
+}
+
+async function createPage(options: object): Promise<Watched> {
+  browser ??= launch();
+  const context = await (await browser).newContext(options);
+  const page = await context.newPage();
+  const violations: string[] = [];
+  const errors: Promise<string | undefined>[] = [];
+  page.on('pageerror', ({ message }) =>
+    errors.push(failedAfterServer(message).then((isLate) => (isLate ? undefined : message))),
+  );
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) violations.push(message.text());
+  });
+  return { page, context, violations, errors };
 }
 
 /** Returns whether a module failed to load because the test has ended and closed its server. */
