@@ -37,8 +37,8 @@ export interface CompiledDeclaration extends Declaration {
   readonly readsContent: boolean;
   /** The form of a signature. */
   readonly form: SignatureForm;
-  /** The kind of the private keys that sign; undefined if secrets do, alone or beside private keys. */
-  readonly keyKinds: readonly KeyKind[] | undefined;
+  /** The kinds of the keys that sign, but for those beside secrets (Standard Webhooks, `v1a`). */
+  readonly kinds: readonly KeyKind[];
   /** Parses a timestamp of the declared unit. */
   readonly parseTime: (timestamp: string) => number | undefined;
 }
@@ -59,7 +59,7 @@ export function compileDeclaration(declaration: Declaration): CompiledDeclaratio
       keyAlgorithm === undefined
         ? digestForm(hash, encoding, anyCase)
         : { encoding, dsaEncoding, lengths: signatureLengths(keyAlgorithm, { dsaEncoding }) },
-    keyKinds: keyAlgorithm && [keyAlgorithm],
+    kinds: keyAlgorithm === undefined ? onlySecret : [keyAlgorithm],
     parseTime: keepLast((text) => parseTimestamp(text, declaration.timestamp?.unit ?? 's')),
   };
 }
@@ -72,10 +72,6 @@ export function readsContent(declaration: Declaration): boolean {
 
 /** The parsed credentials of a request. */
 export interface DeclaredPresented extends Presented {
-  /** The well-formed digests, in base64. */
-  readonly digests: readonly string[];
-  /** The well-formed signatures by private keys, in base64. */
-  readonly asymmetric: readonly string[];
   readonly target: string;
   /** The user, if the request names it beside the id of its key. */
   readonly owner: string | undefined;
@@ -124,8 +120,9 @@ export function present(
   if ('detail' in placed) return placed;
   const read = placed.value === undefined ? pendingSignatures : readSignatures(options.format, placed.value);
   if (typeof read === 'string') return malformedValue(read, placed.value ?? '', options);
-  const signatures = placed.value === undefined ? noSignatures : decodeAll(read, options);
-  if ('detail' in signatures) return signatures;
+  const decoded =
+    placed.value === undefined ? { signatures: [], kinds: options.kinds } : decodeAll(read, options);
+  if ('detail' in decoded) return decoded;
   const reader = {
     request,
     values: read.values,
@@ -145,18 +142,15 @@ export function present(
   const expires = readExpiry(reader, timed.time, options);
   if (typeof expires === 'object') return expires;
   // Written out, because copying members of other objects takes longer.
-  const { digests, asymmetric } = signatures;
   const { timestamp, time } = timed;
   const owner = read.values['key-id'] === undefined ? undefined : read.values.user;
   const keyId = toOctets(user);
   return {
     request,
     user,
-    signatures: digests.length > 0 ? digests : asymmetric,
-    kinds: selectKinds(signatures, options),
+    signatures: decoded.signatures,
+    kinds: decoded.kinds,
     needs: neededContent(request, placed.target, options),
-    digests,
-    asymmetric,
     time,
     sentTime: timestamp,
     expires,
@@ -175,16 +169,6 @@ const onlySecret: readonly KeyKind[] = ['secret'];
 const onlyEd25519: readonly KeyKind[] = ['ed25519'];
 const bothKinds: readonly KeyKind[] = ['secret', 'ed25519'];
 
-/** Returns the kinds of keys that may have made the signatures. Those of Standard Webhooks are of secrets and of private keys. */
-function selectKinds(
-  { digests, asymmetric }: Pick<DeclaredPresented, 'digests' | 'asymmetric'>,
-  { keyKinds }: CompiledDeclaration,
-): readonly KeyKind[] {
-  if (keyKinds !== undefined) return keyKinds;
-  if (asymmetric.length === 0) return onlySecret;
-  return digests.length === 0 ? onlyEd25519 : bothKinds;
-}
-
 /** Returns what the message, or the places of the credentials, need of the content. */
 function neededContent(
   request: IncomingRequest,
@@ -197,7 +181,6 @@ function neededContent(
 }
 
 const pendingSignatures: ReadSignatures = { signatures: [], asymmetric: [], values: {} };
-const noSignatures: Pick<DeclaredPresented, 'digests' | 'asymmetric'> = { digests: [], asymmetric: [] };
 
 interface Placed {
   /** Undefined if the content, which has it, was not read. */
@@ -271,29 +254,23 @@ function malformedValue(fault: string, value: string, options: CompiledDeclarati
 /** The form of signatures by private keys among those of HMAC (Standard Webhooks, `v1a`). */
 const listedForm: SignatureForm = { encoding: 'base64', lengths: signatureLengths('ed25519', {}) };
 
+/** Returns the well-formed signatures, and the kinds of keys that may have made them; their lengths differ by kind. */
 function decodeAll(
   { signatures, asymmetric }: ReadSignatures,
-  options: CompiledDeclaration,
-): Pick<DeclaredPresented, 'digests' | 'asymmetric'> | Fault {
-  const { algorithm, encoding, dsaEncoding, form, keyKinds } = options;
-  const decoded: string[] = [];
-  for (const signature of signatures) {
-    const digest = decodeSignature(signature, form);
-    if (digest !== undefined) decoded.push(digest);
-  }
-  if (keyKinds !== undefined && decoded.length > 0) return { digests: none, asymmetric: decoded };
-  const known =
-    asymmetric.length === 0
-      ? asymmetric
-      : asymmetric.filter((each) => decodeSignature(each, listedForm) !== undefined);
-  if (decoded.length + known.length > 0) return { digests: decoded, asymmetric: known };
+  { algorithm, encoding, dsaEncoding, form, kinds }: CompiledDeclaration,
+): Pick<Presented, 'signatures' | 'kinds'> | Fault {
+  const decoded = decodeEach(signatures, form);
+  const listed = asymmetric.length === 0 ? asymmetric : decodeEach(asymmetric, listedForm);
+  if (listed.length > 0)
+    return { signatures: [...decoded, ...listed], kinds: decoded.length === 0 ? onlyEd25519 : bothKinds };
+  if (decoded.length > 0) return { signatures: decoded, kinds };
   const [first] = signatures;
   if (first === undefined)
     return {
       detail: 'The signature is not the canonical base64 of 64 bytes.',
       hint: describeMalformed(asymmetric[0] ?? '', listedForm),
     };
-  if (keyKinds === undefined) return { detail: `${sentence(signatureFault(first, form))}.` };
+  if (kinds === onlySecret) return { detail: `${sentence(signatureFault(first, form))}.` };
   const variant = form.dsaEncoding === undefined ? '' : ` (${dsaEncoding})`;
   return {
     detail: `The signature is not one of ${algorithm}${variant} in ${encoding}.`,
@@ -301,7 +278,14 @@ function decodeAll(
   };
 }
 
-const none: readonly string[] = [];
+function decodeEach(signatures: readonly string[], form: SignatureForm): readonly string[] {
+  const decoded: string[] = [];
+  for (const signature of signatures) {
+    const canonical = decodeSignature(signature, form);
+    if (canonical !== undefined) decoded.push(canonical);
+  }
+  return decoded;
+}
 
 /** Returns the user, or the id of the key, that a request names; '' if the content names it, which was not read. */
 function readUser(reader: PlaceReader, { user }: Declaration): string | Fault {

@@ -70,13 +70,13 @@ export function createDeclaredSignature(
     find: (presented) => andThen(find(presented), (holder) => requireOwner(holder, presented.owner)),
     messages: (presented, content) =>
       listSources(presented, content, options, publicOrigin).map((source) => readParts(options, source)),
-    verify(key, message, { digests, asymmetric }) {
+    verify(key, message, { signatures }) {
       if (key.kind === 'secret') {
         const own = prepared(key.secret);
-        return own.key.signs(message, digests) && own.isReadable;
+        return own.key.signs(message, signatures) && own.isReadable;
       }
       const bytes = messageBytes(message);
-      const valid = asymmetric.filter((each) =>
+      const valid = signatures.filter((each) =>
         verifyWith(keyKind, key.publicKey, bytes, Buffer.from(each, 'base64'), variant),
       );
       return valid.length > 0;
@@ -94,13 +94,6 @@ export function createDeclaredSignature(
           : { hash: options.hash }),
       }),
       part: (part, presented, content) => listOwnMistakes(part, presented, content, options),
-      withSignature: (presented, signature) => ({
-        ...presented,
-        signatures: [signature],
-        ...(options.keyKinds !== undefined
-          ? { digests: [], asymmetric: [signature] }
-          : { digests: [signature], asymmetric: [] }),
-      }),
     },
   };
 }
