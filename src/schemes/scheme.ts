@@ -173,7 +173,6 @@ export interface OwnMistakes<Own extends Presented = Presented> {
 
 /** A signature scheme as a value. `Holder` is what its `find` returns. */
 export interface SchemeVerification<Own extends Presented = Presented, Holder extends KeyHolder = KeyHolder> {
-  readonly name: string;
   readonly rules: Rules;
   /** Adds what the content presents, or returns why the signature cannot cover it. Default: nothing is added. */
   complete?(presented: Own, content: Uint8Array): Own | Fault;

@@ -69,7 +69,6 @@ function createOAuth1Signature(
       : baseStringParts(presented, origins.asAddressed(presented.request));
   const buildBaseString = (presented: OAuth1Presented): string => assemble(buildParts(presented)).join('');
   return {
-    name: 'oauth',
     rules: {
       owner: 'consumer',
       check: 'signature',

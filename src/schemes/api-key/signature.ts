@@ -44,7 +44,6 @@ export function createApiKeySignature(
   const { user: place } = options;
   const secretPlace = locateSecret(options.secret);
   return {
-    name,
     rules: {
       check: 'secret',
       wrong: place === undefined ? 'The key is wrong.' : 'The user or the secret is wrong.',

@@ -33,7 +33,6 @@ export function createAws4Signature(
 ): RequestVerification<Aws4Presented> {
   const prepared = deriveOnce(prepareSecret);
   return {
-    name,
     rules: {
       check: 'signature',
       wrong: 'The access key, the secret or the signed request is wrong.',

@@ -7,7 +7,7 @@ import {
   type SchemeTraits,
 } from '../auth-scheme.ts';
 import { type Declaration, findKeyAlgorithm } from './declaration.ts';
-import { decodeKey } from './key.ts';
+import { keyBytes } from './key.ts';
 import { fieldIn, isInContent, parameterIn, type RolePlace } from './place.ts';
 import { locateContent } from './places.ts';
 import { claimedUser, readsContent } from './presented.ts';
@@ -58,10 +58,9 @@ function encodeEmptySecret({ key, keyPrefix = '' }: Declaration): string {
 }
 
 /** Returns the encoding that a secret is not in; undefined if the key can be decoded. */
-function findSecretFault(secret: string, { key, keyPrefix = '' }: Declaration): string | undefined {
-  if (key === 'utf8') return undefined;
-  const text = secret.startsWith(keyPrefix) ? secret.slice(keyPrefix.length) : secret;
-  if (decodeKey(text, key) !== undefined) return undefined;
+function findSecretFault(secret: string, options: Declaration): string | undefined {
+  const { key } = options;
+  if (key === 'utf8' || keyBytes(Buffer.from(secret, 'utf8'), options) !== undefined) return undefined;
   return key === 'hex' ? 'hexadecimal' : key;
 }
 

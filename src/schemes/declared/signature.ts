@@ -50,7 +50,6 @@ export function createDeclaredSignature(
     return { key, isReadable: bytes !== undefined };
   });
   return {
-    name,
     rules: {
       check: 'signature',
       wrong,

@@ -3,8 +3,8 @@
 import type { KeyKind } from '../../accounts/keyring.ts';
 import { signatureAlgorithms } from '../../algorithms.ts';
 import { readDuration } from '../../duration.ts';
-import { octetsOf } from '../../http/syntax/octets.ts';
-import { decodeKey } from '../declared/key.ts';
+import { keyBytes } from '../declared/key.ts';
+import type { Mac } from '../scheme.ts';
 import { maxWindow } from '../scheme-shapes.ts';
 import type { Definition } from './definition.ts';
 
@@ -35,19 +35,10 @@ export function listKeyKinds({
   return kinds ?? (verify === undefined ? secretsOnly : algorithms);
 }
 
-/** How secrets contain keys. */
-interface KeyReader {
-  /** The encoding; that of a function is `utf8`. */
-  readonly encoding: 'utf8' | 'hex' | 'base64';
-  /** Returns the key in a secret; undefined if the secret is not in the encoding. May throw. */
-  readonly read: (secret: Buffer) => Buffer | undefined;
-}
-
-/** Returns how secrets contain keys. */
-export function createKeyReader({ key = 'utf8' }: Definition): KeyReader {
-  if (key === 'utf8') return { encoding: key, read: (secret) => secret };
-  if (typeof key === 'string') return { encoding: key, read: (secret) => decodeKey(octetsOf(secret), key) };
-  return { encoding: 'utf8', read: (secret) => toKey(key(secret.toString('utf8'))) };
+/** Returns how secrets contain keys. The key of a function may throw; its encoding is `utf8`. */
+export function readKeyForm({ key = 'utf8' }: Definition): Pick<Mac, 'encoding' | 'key'> {
+  if (typeof key === 'string') return { encoding: key, key: (secret) => keyBytes(secret, { key }) };
+  return { encoding: 'utf8', key: (secret) => toKey(key(secret.toString('utf8'))) };
 }
 
 function toKey(key: unknown): Buffer {

@@ -15,7 +15,7 @@ import {
   toIncoming,
   type UnsignedRequest,
 } from '../signing.ts';
-import { createKeyReader, listKeyKinds, usesBody } from './defaults.ts';
+import { listKeyKinds, readKeyForm, usesBody } from './defaults.ts';
 import type { Definition, SchemeCredentials } from './definition.ts';
 import { joinParts, readCredentials, readParts } from './message.ts';
 import { type DefinitionPlaces, listWritten } from './places.ts';
@@ -78,9 +78,9 @@ export function signByDefinition(
 
 function readKey(secret: string, definition: Definition): Buffer {
   if (!listKeyKinds(definition).includes('secret')) throw new RangeError('the scheme requires a private key');
-  const { encoding, read } = createKeyReader(definition);
-  const key = read(Buffer.from(secret, 'utf8'));
-  if (key === undefined) throw new RangeError(`the secret is not in ${encoding}`);
+  const form = readKeyForm(definition);
+  const key = form.key(Buffer.from(secret, 'utf8'));
+  if (key === undefined) throw new RangeError(`the secret is not in ${form.encoding}`);
   return key;
 }
 

@@ -28,7 +28,7 @@ import {
   type SignatureForm,
   signatureFault,
 } from '../signature-form.ts';
-import { createKeyReader, listKeyKinds, readWindows, usesBody } from './defaults.ts';
+import { listKeyKinds, readKeyForm, readWindows, usesBody } from './defaults.ts';
 import {
   CredentialsFault,
   type Definition,
@@ -67,12 +67,12 @@ export function createDefinedSignature(
   const needsBody = usesBody(definition);
   const kinds = listKeyKinds(definition);
   const windows = readWindows(definition);
-  const keyReader = createKeyReader(definition);
+  const keyForm = readKeyForm(definition);
   const needs: Presented['needs'] = needsBody ? 'content' : undefined;
   const isPublic = (algorithm: string): boolean => kinds.some((kind) => kind === algorithm);
   const report = (what: string, cause: unknown): void =>
     onError?.(new Error(`the scheme ${name}: ${what}`, { cause }));
-  const keyFor = (secret: Buffer): Buffer | undefined => attempt(() => keyReader.read(secret));
+  const keyFor = (secret: Buffer): Buffer | undefined => attempt(() => keyForm.key(secret));
   const prepared = deriveOnce((secret) => {
     const key = keyFor(secret);
     return { key: key ?? Buffer.from(secret), isReadable: key !== undefined };
@@ -169,7 +169,6 @@ export function createDefinedSignature(
   };
 
   return {
-    name,
     rules: {
       check: 'signature',
       wrong,
@@ -240,12 +239,11 @@ export function createDefinedSignature(
     mistakes: {
       mac: ({ credentials }) =>
         hasSecrets
-          ? createMac(
-              definition,
-              known ?? recognizeHmac(definition, { credentials }),
-              keyReader.encoding,
-              keyFor,
-            )
+          ? {
+              ...keyForm,
+              key: keyFor,
+              ...describeMac(definition, known ?? recognizeHmac(definition, { credentials })),
+            }
           : undefined,
       part: (part, presented, content) => partMistakes(part, presented, content, definition),
       message: ({ request }, parts) => definition.mistakes?.(parts, request.headers) ?? [],
@@ -303,19 +301,10 @@ function recognizeHmac(definition: Definition, context: SigningContext): Signatu
   return undefined;
 }
 
-function createMac(
-  definition: Definition,
-  known: SignatureForm | undefined,
-  encoding: Mac['encoding'],
-  key: Mac['key'],
-): Mac {
-  if (known !== undefined) return { hash: known.hash, encoding, key };
-  return {
-    hash: undefined,
-    encoding,
-    key,
-    sign: (bytes, message) => octetsOfSignature(definition.sign(message, bytes), definition),
-  };
+function describeMac(definition: Definition, known: SignatureForm | undefined): Pick<Mac, 'hash' | 'sign'> {
+  if (known !== undefined) return { hash: known.hash };
+  const sign: Mac['sign'] = (key, message) => octetsOfSignature(definition.sign(message, key), definition);
+  return { hash: undefined, sign };
 }
 
 /** Returns the octets of a signature: of one by a private key what it encodes, otherwise its characters. */

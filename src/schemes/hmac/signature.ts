@@ -44,7 +44,6 @@ export function createHmacSignature(
 ): RequestVerification<HmacPresented> {
   const parseDate = keepLast(parseStamp);
   return {
-    name: 'hmac',
     rules: {
       check: 'digest',
       wrong: 'The user, the secret or the signed message is wrong.',

@@ -21,7 +21,6 @@ export function createMessageSignature(
 ): RequestVerification<PresentedSignature> {
   const check = createRequirements(options);
   return {
-    name,
     rules: {
       check: 'signature',
       wrong,
