@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { Parameter } from '../../http/form.ts';
 import { toOctets } from '../../http/syntax/octets.ts';
 import type { RawResponse } from '../../net/raw-client.ts';
-import { signOAuth1 } from '../../schemes/oauth1/scheme.ts';
+import { createOAuth1Scheme } from '../../schemes/oauth1/scheme.ts';
 import { Interruption } from './report.ts';
 import type { Sender, UrlRequest } from './sender.ts';
 
@@ -66,18 +66,12 @@ export function createOAuth1Flow(options: OAuth1FlowOptions): OAuth1Flow {
     parameters: readonly Parameter[],
   ): UrlRequest => {
     const url = new URL(address);
-    const nonce = Buffer.from(random(16)).toString('hex');
-    const { authorization } = signOAuth1({
-      method: 'POST',
-      url,
-      target: url.pathname,
-      consumer: as,
-      token,
-      parameters,
-      now: clock.now(),
-      nonce,
-    });
-    return { method: 'POST', url: address, headers: [['Authorization', authorization]] };
+    const { fields } = createOAuth1Scheme({ parameters }).sign(
+      { method: 'POST', url, target: url.pathname, fields: [] },
+      { consumer: as, token },
+      { now: clock.now(), random },
+    );
+    return { method: 'POST', url: address, headers: fields };
   };
   const unapproved: OAuth1Flow['unapproved'] = async () => {
     const own: Parameter[] = [['oauth_callback', toOctets(callback)]];

@@ -15,72 +15,10 @@ interface OAuth1Options {
   readonly signatureMethod?: OAuth1Method | undefined;
   /** Whether requests whose content is not a form have `oauth_body_hash`. Default: false. */
   readonly bodyHash?: boolean | undefined;
+  /** Further parameters of the protocol, such as `oauth_callback`. Default: none. */
+  readonly parameters?: readonly Parameter[] | undefined;
   /** How far (ms) a timestamp may be from the clock of a server. Default: 0, because a client does not know. */
   readonly window?: number | undefined;
-}
-
-/** A request to sign with OAuth 1.0a, and the credentials. */
-interface OAuth1Signing {
-  readonly method: string;
-  readonly url: URL;
-  /** Path and query as sent. */
-  readonly target: string;
-  /** The content if it is a form, which the signature covers; otherwise undefined. Each character is one octet. */
-  readonly form?: string | undefined;
-  /** The key of the consumer, and the secret unless it signs with a private key. */
-  readonly consumer: { readonly key: string; readonly secret?: string | undefined };
-  readonly privateKey?: KeyObject | undefined;
-  /** The token, or a request token. Default: none, as in the request for a request token. */
-  readonly token?: { readonly token: string; readonly tokenSecret: string } | undefined;
-  /** Default: HMAC-SHA256, with a private key RSA-SHA256. */
-  readonly signatureMethod?: OAuth1Method | undefined;
-  /** Further parameters of the protocol, such as `oauth_callback`. */
-  readonly parameters?: readonly Parameter[];
-  /** The time (ms since 1970-01-01T00:00:00Z). */
-  readonly now: number;
-  readonly nonce: string;
-}
-
-/** The Authorization value of a signed request (RFC 5849 §3.5.1), and the base string that is signed; undefined with PLAINTEXT. */
-interface OAuth1Signature {
-  readonly authorization: string;
-  readonly baseString: string | undefined;
-}
-
-/**
- * Signs a request.
- * @throws RangeError if the query or the form has a malformed percent-encoding, or if there is no key of the method
- */
-export function signOAuth1(signing: OAuth1Signing): OAuth1Signature {
-  const {
-    method,
-    url,
-    target,
-    form = '',
-    consumer,
-    privateKey,
-    token,
-    now,
-    nonce,
-    parameters = [],
-  } = signing;
-  const { signatureMethod = defaultMethod(privateKey) } = signing;
-  const own: Parameter[] = [
-    ['oauth_consumer_key', toOctets(consumer.key)],
-    ...(token === undefined ? [] : [['oauth_token', toOctets(token.token)] as const]),
-    ['oauth_signature_method', signatureMethod],
-    ['oauth_timestamp', String(Math.floor(now / 1000))],
-    ['oauth_nonce', toOctets(nonce)],
-    ['oauth_version', '1.0'],
-    ...parameters,
-  ];
-  const { path, query } = splitTarget(target);
-  const signed = [...own, ...parametersIn(query), ...parametersIn(form)];
-  const baseString = formatBaseString({ method, origin: url.origin, path, parameters: signed });
-  const signature = computeAny(signatureMethod, baseString, signing);
-  const header = [...own, ['oauth_signature', signature] as const];
-  const authorization = `OAuth ${header.map(([name, value]) => `${name}="${encodeOctets(value)}"`).join(', ')}`;
-  return { authorization, baseString: signatureMethod === 'PLAINTEXT' ? undefined : baseString };
 }
 
 function defaultMethod(privateKey: KeyObject | undefined): OAuth1Method {
@@ -90,13 +28,13 @@ function defaultMethod(privateKey: KeyObject | undefined): OAuth1Method {
 function computeAny(
   method: OAuth1Method,
   baseString: string,
-  { consumer, token, privateKey }: OAuth1Signing,
+  { consumer, token, privateKey }: SigningIdentity,
 ): string {
   if (!isRsaMethod(method))
     return computeSignature(
       method,
       baseString,
-      formatKeyText(consumer.secret ?? '', token?.tokenSecret ?? ''),
+      formatKeyText(consumer?.secret ?? '', token?.tokenSecret ?? ''),
     );
   if (privateKey === undefined) throw new RangeError(`${method} requires a private key`);
   return computeRsaSignature(method, baseString, privateKey);
@@ -113,6 +51,7 @@ function parametersIn(octets: string): readonly Parameter[] {
 export function createOAuth1Scheme({
   signatureMethod,
   bodyHash = false,
+  parameters = [],
   window = 0,
 }: OAuth1Options = {}): AuthScheme<'oauth1', OAuth1Options> {
   return {
@@ -138,28 +77,31 @@ export function createOAuth1Scheme({
     sentSecret: signatureMethod === 'PLAINTEXT' ? 'the secret of a consumer' : undefined,
     check: ({ consumer, privateKey }) =>
       checkKeys(consumer, privateKey, signatureMethod ?? defaultMethod(privateKey), bodyHash),
-    sign({ method, url, target, fields, content }, { consumer = noConsumer, privateKey, token }, options) {
+    sign({ method, url, target, fields, content }, identity, options) {
+      const { consumer = { key: '' }, privateKey, token } = identity;
+      const chosen = signatureMethod ?? defaultMethod(privateKey);
       // Other content than a form is not signed (RFC 5849 §3.4.1.3.1), except by its hash.
       const isForm = content !== undefined && isFormType(findField(fields, 'content-type'));
-      const hash = selectBodyHash(signatureMethod ?? defaultMethod(privateKey));
-      const isHashed = bodyHash && !isForm && hash !== undefined;
-      const { baseString, authorization } = signOAuth1({
-        method,
-        url,
-        target,
-        form: isForm ? octetsOf(content) : undefined,
-        now: options.now,
-        nonce: options.nonce ?? generateText(options),
-        parameters: isHashed ? [['oauth_body_hash', computeHash(hash, content)]] : [],
-        consumer,
-        privateKey,
-        token,
-        signatureMethod,
-      });
+      const hash = bodyHash && !isForm ? selectBodyHash(chosen) : undefined;
+      const own: Parameter[] = [
+        ['oauth_consumer_key', toOctets(consumer.key)],
+        ...(token === undefined ? [] : [['oauth_token', toOctets(token.token)] as const]),
+        ['oauth_signature_method', chosen],
+        ['oauth_timestamp', String(Math.floor(options.now / 1000))],
+        ['oauth_nonce', toOctets(options.nonce ?? generateText(options))],
+        ['oauth_version', '1.0'],
+        ...parameters,
+        ...(hash === undefined ? [] : [['oauth_body_hash', computeHash(hash, content)] as const]),
+      ];
+      const { path, query } = splitTarget(target);
+      const signed = [...own, ...parametersIn(query), ...parametersIn(isForm ? octetsOf(content) : '')];
+      const baseString = formatBaseString({ method, origin: url.origin, path, parameters: signed });
+      const sent = [...own, ['oauth_signature', computeAny(chosen, baseString, identity)] as const];
+      const pairs = sent.map(([name, value]) => `${name}="${encodeOctets(value)}"`);
       return {
-        fields: [['Authorization', authorization]],
+        fields: [['Authorization', `OAuth ${pairs.join(', ')}`]],
         target,
-        parts: baseString === undefined ? [] : [{ name: 'base string', value: baseString }],
+        parts: chosen === 'PLAINTEXT' ? [] : [{ name: 'base string', value: baseString }],
       };
     },
   };
@@ -191,5 +133,3 @@ function checkKeys(
   if (bodyHash && method === 'PLAINTEXT')
     throw new RangeError('PLAINTEXT signs no oauth_body_hash (bodyHash)');
 }
-
-const noConsumer = { key: '' };
