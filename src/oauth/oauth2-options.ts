@@ -24,13 +24,15 @@ export interface IssuerDeclaration {
   readonly type?: 'at+jwt' | 'JWT' | undefined;
 }
 
-/** A method with which clients authenticate (OpenID Connect Core 1.0 §9); `none` is that of public clients. */
-export type ClientAuthenticationMethod =
-  | 'client_secret_basic'
-  | 'client_secret_post'
-  | 'none'
-  | 'private_key_jwt'
-  | 'client_secret_jwt';
+/** The methods with which clients authenticate (OpenID Connect Core 1.0 §9); `none` is that of public clients. */
+export const clientAuthenticationMethods = [
+  'client_secret_basic',
+  'client_secret_post',
+  'none',
+  'private_key_jwt',
+  'client_secret_jwt',
+] as const;
+export type ClientAuthenticationMethod = (typeof clientAuthenticationMethods)[number];
 
 /** The options of OAuth 2.0. Without them, access tokens are opaque, and the scopes are `read` and `write`. */
 export interface OAuth2Options {

@@ -16,8 +16,8 @@ import {
   textLike,
   word,
 } from '../shape/shape.ts';
-import type { IssuerDeclaration, OAuth2Options } from './oauth2-options.ts';
-import { type OAuth2Paths, oauth2Paths } from './paths.ts';
+import { clientAuthenticationMethods, type IssuerDeclaration, type OAuth2Options } from './oauth2-options.ts';
+import { oauth2Paths } from './paths.ts';
 
 function isScopeText(value: string): value is Scope {
   return isScope(value);
@@ -97,14 +97,6 @@ const issuersShape = mapOf(issuerShape, 'other authorization servers, by issuer'
   },
 });
 
-const methods = [
-  'client_secret_basic',
-  'client_secret_post',
-  'none',
-  'private_key_jwt',
-  'client_secret_jwt',
-] as const;
-
 /** Claims that the server itself computes. */
 const ownClaims: readonly string[] = [
   ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'client_id', 'scope', 'cnf'],
@@ -129,7 +121,7 @@ export const oauth2Shape: Shape<OAuth2Options> = object(
     openid: optional(flag('whether OpenID Connect is offered')),
     pkce: optional(word(['required', 'optional'], 'whether confidential clients need PKCE')),
     clientAuthentication: optional(
-      listOf(word(methods), 'the methods with which clients can authenticate', {
+      listOf(word(clientAuthenticationMethods), 'the methods with which clients can authenticate', {
         min: 1,
       }),
     ),
@@ -139,4 +131,4 @@ export const oauth2Shape: Shape<OAuth2Options> = object(
     issuers: optional(issuersShape),
   } satisfies ShapesOf<OAuth2Options>,
   'OAuth 2.0',
-) satisfies Shape<OAuth2Options & { readonly paths?: Partial<OAuth2Paths> | undefined }>;
+);
