@@ -26,15 +26,16 @@ interface ClaimedToken {
 }
 
 /**
- * Returns the access token of a request: that of Bearer (RFC 6750 §2.1), or that of OAuth 1.0a in the field or in the query
- * (RFC 5849 §3.5). Undefined if there is none.
+ * Returns the access token of a request: that of Bearer (RFC 6750 §2.1) or DPoP (RFC 9449 §7.1), or that of OAuth 1.0a in the field
+ * or in the query (RFC 5849 §3.5). Undefined if there is none.
  */
 export function claimedToken({
   headers: fields,
   target,
 }: Pick<IncomingRequest, 'headers' | 'target'>): ClaimedToken | undefined {
   const credentials = parseCredentials(fields.getAll('authorization')[0] ?? '');
-  if (credentials?.scheme === 'bearer') return { value: credentials.rest, mechanism: 'oauth2' };
+  if (credentials?.scheme === 'bearer' || credentials?.scheme === 'dpop')
+    return { value: credentials.rest, mechanism: 'oauth2' };
   const value =
     credentials?.scheme === 'oauth'
       ? decodeText(/(?:^|[\s,])oauth_token="([^"]*)"/.exec(credentials.rest)?.[1] ?? '%')

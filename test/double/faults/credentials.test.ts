@@ -90,12 +90,15 @@ test('an expiredToken fault expires the token of the request, and no other token
   await using double = await startDouble({ users, clients });
   const { accessToken } = await double.oauth2.issueToken({ client: 'app', user: 'johndoe' });
   const other = await double.oauth2.issueToken({ client: 'app', user: 'johndoe' });
-  const bearing = async (token: string): Promise<number> => {
-    const headers = { authorization: `Bearer ${token}` };
+  const bearing = async (token: string, scheme = 'Bearer'): Promise<number> => {
+    const headers = { authorization: `${scheme} ${token}` };
     return (await double.fetch('/articles', { headers, secure: true })).status;
   };
   assert.equal(await bearing(accessToken), 200);
   double.faults.next({}, { expiredToken: true });
   assert.deepEqual([await bearing(accessToken), await bearing(accessToken)], [401, 401]);
   assert.equal(await bearing(other.accessToken), 200);
+  double.faults.next({}, { expiredToken: true });
+  await bearing(other.accessToken, 'DPoP');
+  assert.equal(await bearing(other.accessToken), 401, 'a token that is bound to a key');
 });
