@@ -128,3 +128,17 @@ test('the hint about different content has its digest, also if the expected dige
     /the content that arrived has 1 byte and the digest sha256 [0-9a-f]{64}$/,
   );
 });
+
+test('the entry names the scheme of credentials that are not verified', async () => {
+  await using double = await startDouble(options);
+  const schemeOf = async (path: string, headers: Record<string, string>): Promise<string | undefined> => {
+    await double.fetch(path, { headers });
+    return double.journal.last()?.auth?.scheme;
+  };
+  const own = { 'X-Partner-Key': 'ann', 'X-Partner-Time': `${second}`, 'X-Partner-Signature': 'none' };
+  assert.equal(await schemeOf('/articles', { Authorization: 'Digest username="ann"' }), 'digest');
+  assert.equal(await schemeOf('/articles', { Authorization: 'Hmac none', ...own }), 'hmac');
+  double.stub({ path: '/unsigned' }, { status: 204 }, { schemes: ['aws4'] });
+  assert.equal(await schemeOf('/unsigned', own), 'partner');
+  assert.equal(await schemeOf('/unsigned', { Authorization: 'Digest username="ann"' }), 'digest');
+});
