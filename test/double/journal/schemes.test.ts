@@ -142,3 +142,19 @@ test('the entry names the scheme of credentials that are not verified', async ()
   assert.equal(await schemeOf('/unsigned', own), 'partner');
   assert.equal(await schemeOf('/unsigned', { Authorization: 'Digest username="ann"' }), 'digest');
 });
+
+test('the refusal of a key mentions a user only if the request names one', async () => {
+  const secretField = { field: 'X-Api-Secret' };
+  for (const [scheme, headers, detail] of [
+    [{ secret: secretField }, {}, 'The key is wrong.'],
+    [
+      { secret: secretField, user: { field: 'X-Api-Key' } },
+      { 'X-Api-Key': 'ann' },
+      'The user or the secret is wrong.',
+    ],
+  ] as const) {
+    await using double = await startDouble({ ...options, schemes: { key: scheme } });
+    await double.fetch('/articles', { headers: { ...headers, 'X-Api-Secret': 'another key' } });
+    assert.equal(double.journal.last()?.problem?.detail, detail);
+  }
+});
