@@ -9,9 +9,8 @@ import { describe, listTextVariants, type Variant } from '../../schemes/explain/
 import { canonical, listCanonicalMistakes } from '../../schemes/explain/parameters.ts';
 import { orderMistakes, separatorMistakes } from '../../schemes/explain/whole.ts';
 import { octetsOfPiece, type Part } from '../../schemes/message.ts';
-import { encodePair, normalizePairs } from '../../schemes/oauth1/base-string.ts';
+import { assemble, encodePair, normalizePairs, pairsIn } from '../../schemes/oauth1/base-string.ts';
 import type { MessageMistake } from '../../schemes/scheme.ts';
-import { assemble, pairsIn } from './base-string.ts';
 import { additions, encodingMistakes, repetitions } from './parameter-mistakes.ts';
 import type { OAuth1Presented } from './presented.ts';
 

@@ -10,7 +10,7 @@ import type { Pair, Steps } from '../../schemes/explain/parameter-steps.ts';
 import { canonical, listEncodingMistakes } from '../../schemes/explain/parameters.ts';
 import { octetsOfPiece } from '../../schemes/message.ts';
 import { encodePair, normalizePairs } from '../../schemes/oauth1/base-string.ts';
-import { isProtocol } from './parameters.ts';
+import { isProtocol } from '../../schemes/oauth1/parameters.ts';
 import type { OAuth1Presented } from './presented.ts';
 
 /** Parameters that clients sign by mistake, normalized. */

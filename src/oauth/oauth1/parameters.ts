@@ -12,7 +12,7 @@ import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { decodeUtf8, octetsOf } from '../../http/syntax/octets.ts';
 import { findQuery } from '../../http/target.ts';
-import { parseHeaderParameters } from '../../schemes/oauth1/parameters.ts';
+import { isProtocol, parseHeaderParameters } from '../../schemes/oauth1/parameters.ts';
 import { oauth1Error, rejectedParameters } from './error.ts';
 
 /** The parameters of a signed request. */
@@ -24,9 +24,6 @@ export interface OAuth1Parameters {
   /** Those of the form, likewise; undefined if the content is a form that has not been read. */
   readonly form: readonly Parameter[] | undefined;
 }
-
-/** Names of protocol parameters begin with this (RFC 5849 §3.5). */
-const prefix = 'oauth_';
 
 /** Matches the name of a protocol parameter in an encoded form. Some clients encode the underscore. */
 const rawName = /(?:^|&)oauth(?:_|%5f)/i;
@@ -125,11 +122,6 @@ function inTwoPlaces(others: readonly Parameter[]): Problem {
     'Protocol parameters were sent in more than one place.',
     others.map(([name]) => name),
   );
-}
-
-/** Returns whether a parameter is a protocol parameter (RFC 5849 §3.1). */
-export function isProtocol([name]: Parameter): boolean {
-  return name.startsWith(prefix);
 }
 
 function textByName(parameters: readonly Parameter[]): ReadonlyMap<string, string> | Problem {

@@ -7,15 +7,19 @@ import { isConfidential } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { encodeOctets } from '../../http/syntax/percent.ts';
+import { splitTarget } from '../../http/target.ts';
 import type { Principal } from '../../principal.ts';
 import { wholeSecond } from '../../schemes/freshness.ts';
 import { createKey } from '../../schemes/hmac/credentials.ts';
 import { messageBytes, type Part, type Piece } from '../../schemes/message.ts';
 import {
+  assemble,
+  baseStringParts,
   computeSignature,
   createKeyCheck,
   rsaKinds,
   type SignatureCheck,
+  withPlainBodyHash,
 } from '../../schemes/oauth1/base-string.ts';
 import type { DigestFault, Fault, Refusal, SchemeVerification } from '../../schemes/scheme.ts';
 import {
@@ -30,7 +34,6 @@ import type { OAuthContext } from '../context.ts';
 import { type Found, isIssuedTo } from '../grants.ts';
 import { findTokenFault, type Reason, type TokenFault, tokenReason } from '../reasons.ts';
 import { intersectScopes } from '../scopes.ts';
-import { assemble, baseStringParts, withPlainBodyHash } from './base-string.ts';
 import type { SignedFor } from './checks.ts';
 import { addAdvice, oauth1Error, rejectedParameters } from './error.ts';
 import { keyMistakes, messageMistakes, partMistakes } from './mistakes.ts';
@@ -63,10 +66,16 @@ function createOAuth1Signature(
   const deriveSecret = createTokenSecrets(context.masterKey);
   const findKeys = createKeyLookup();
   const isSigned = createSignatureCheck();
-  const buildParts = (presented: OAuth1Presented): Part[] =>
-    presented.method === 'PLAINTEXT'
+  const buildParts = ({ request, method, parameters }: OAuth1Presented): Part[] =>
+    method === 'PLAINTEXT'
       ? []
-      : baseStringParts(presented, origins.asAddressed(presented.request));
+      : baseStringParts({
+          method: request.method,
+          origin: origins.asAddressed(request),
+          path: splitTarget(request.target).path,
+          parameters: parameters.signed,
+          form: parameters.form,
+        });
   const buildBaseString = (presented: OAuth1Presented): string => assemble(buildParts(presented)).join('');
   return {
     rules: {

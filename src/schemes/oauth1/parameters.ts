@@ -47,3 +47,8 @@ function findEnd(form: RegExp, text: string, at: number): number | undefined {
   form.lastIndex = at;
   return form.test(text) ? form.lastIndex : undefined;
 }
+
+/** Returns whether a parameter is a protocol parameter (RFC 5849 §3.1). */
+export function isProtocol([name]: Parameter): boolean {
+  return name.startsWith('oauth_');
+}

@@ -8,6 +8,7 @@ import { splitTarget } from '../../http/target.ts';
 import type { AuthScheme } from '../auth-scheme.ts';
 import { findField, generateText, type SigningIdentity } from '../signing.ts';
 import { computeRsaSignature, computeSignature, formatBaseString, formatKeyText } from './base-string.ts';
+import { isProtocol } from './parameters.ts';
 
 /** How a client signs with OAuth 1.0a. */
 interface OAuth1Options {
@@ -63,7 +64,7 @@ export function createOAuth1Scheme({
     window,
     places: [{ role: '', in: 'authorization', name: 'OAuth' }],
     // RFC 5849 §3.1 reserves this prefix.
-    ownsParameter: (parameter) => parameter.startsWith('oauth_'),
+    ownsParameter: (parameter) => isProtocol([parameter, '']),
     problems: [
       ...(['oauth1-parameter-absent', 'oauth1-parameter-rejected', 'oauth1-version-rejected'] as const),
       ...(['oauth1-signature-method-rejected', 'oauth1-signature-invalid', 'oauth1-token-rejected'] as const),
@@ -94,8 +95,13 @@ export function createOAuth1Scheme({
         ...(hash === undefined ? [] : [['oauth_body_hash', computeHash(hash, content)] as const]),
       ];
       const { path, query } = splitTarget(target);
-      const signed = [...own, ...parametersIn(query), ...parametersIn(isForm ? octetsOf(content) : '')];
-      const baseString = formatBaseString({ method, origin: url.origin, path, parameters: signed });
+      const baseString = formatBaseString({
+        method,
+        origin: url.origin,
+        path,
+        parameters: [...own, ...parametersIn(query)],
+        form: parametersIn(isForm ? octetsOf(content) : ''),
+      });
       const sent = [...own, ['oauth_signature', computeAny(chosen, baseString, identity)] as const];
       const pairs = sent.map(([name, value]) => `${name}="${encodeOctets(value)}"`);
       return {
