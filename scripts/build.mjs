@@ -78,6 +78,7 @@ const chunks = {
     'http/syntax/control-character',
     'http/syntax/ip-address',
     'oauth/lifetimes',
+    'oauth/oauth2-options',
     'oauth/paths',
     'once',
     'pipeline/cors-policy',
@@ -94,6 +95,7 @@ const chunks = {
   signing: [
     'accounts/parse-account-key',
     'accounts/user-name',
+    'client/private-key',
     'client/sign',
     'client/signed-fetch',
     'client/redirect',
@@ -160,7 +162,6 @@ const chunks = {
     'schemes/defined/scheme',
     'schemes/draft-cavage/scheme',
     'schemes/rfc9421/scheme',
-    'client/private-key',
     'client/read-declaration',
     'schemes/declared/signing',
   ],

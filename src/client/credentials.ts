@@ -18,12 +18,13 @@ import {
   read,
   refine,
   type Shape,
+  selectMembers,
   text,
   word,
 } from '../shape/shape.ts';
 import type { SigningScheme } from './declarations.ts';
 import { privateKeyShape } from './private-key.ts';
-import { type ReadDeclaration, readSigningDeclaration, selectMembers } from './read-declaration.ts';
+import { type ReadDeclaration, readSigningDeclaration } from './read-declaration.ts';
 
 /** Who signs a request: a scheme, with the keys that it requires. */
 export type Credentials =

@@ -7,7 +7,7 @@ import { isPreset } from '../schemes/declared/presets.ts';
 import { findDefinition } from '../schemes/defined/define-scheme.ts';
 import { filledText } from '../schemes/scheme-shapes.ts';
 import type { SigningChoices, SigningIdentity } from '../schemes/signing.ts';
-import { defaulted, type Members, membersOf, read, word } from '../shape/shape.ts';
+import { defaulted, type Members, membersOf, read, selectMembers, word } from '../shape/shape.ts';
 import { parsePrivateKey } from './private-key.ts';
 
 /** A scheme to sign with. */
@@ -119,11 +119,6 @@ function readAws4(members: Members): ReadDeclaration {
       presign: presign === undefined ? undefined : readSeconds(presign, 'scheme.presign'),
     },
   };
-}
-
-/** Returns the members with these names. */
-export function selectMembers(members: Members, names: readonly string[]): Members {
-  return Object.fromEntries(Object.entries(members).filter(([name]) => names.includes(name)));
 }
 
 function readSeconds(value: unknown, where: string): number {

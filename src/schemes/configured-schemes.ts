@@ -32,8 +32,9 @@ export const namedSchemes = ['message-signatures', 'aws4', 'draft-cavage'] as co
 
 /** A scheme with a name of its own. */
 interface NamedScheme {
-  readonly description: string;
-  /** Describes its options. A function, so that the code of the scheme is loaded on first use. */
+  // Functions, so that the code of the scheme is loaded on first use.
+  readonly label: () => string;
+  /** Describes its options. */
   readonly shape: () => Shape<unknown>;
   /** Creates the scheme. Throws RangeError if an option is invalid. */
   readonly create: (name: string, declared: unknown, where: string) => ConfigurableScheme;
@@ -41,18 +42,18 @@ interface NamedScheme {
 
 const named: Readonly<Record<(typeof namedSchemes)[number], NamedScheme>> = {
   'message-signatures': {
-    description: messageSignaturesLabel,
+    label: () => messageSignaturesLabel,
     shape: () => messageSignaturesShape,
     create: (name, declared, where) =>
       createMessageSignaturesScheme(name, readMessageSignaturesOptions(declared, where)),
   },
   aws4: {
-    description: aws4Label,
+    label: () => aws4Label,
     shape: () => aws4Shape,
     create: (name, declared, where) => createAws4Scheme(name, readAws4Options(declared, where)),
   },
   'draft-cavage': {
-    description: 'draft-cavage-http-signatures-12',
+    label: () => 'draft-cavage-http-signatures-12',
     shape: () => draftCavageShape,
     create: (name, declared, where) => createDefinedScheme(name, readDraftCavage(declared, where)),
   },
@@ -86,9 +87,9 @@ export function describeSchemes(): JsonSchema {
       not: { pattern: `^(?:${builtInSchemes.map(ignoreCase).join('|')})$` },
     },
     properties: Object.fromEntries(
-      Object.entries(named).map(([name, { description, shape }]) => [
+      Object.entries(named).map(([name, { label, shape }]) => [
         name,
-        { description, ...shape().schema },
+        { description: label(), ...shape().schema },
       ]),
     ),
     additionalProperties: { anyOf: [apiKeyShape.schema, ...describeDeclared()] },

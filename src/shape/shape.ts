@@ -412,6 +412,11 @@ export function membersOf(names: readonly string[]): Shape<Members> {
   return object(Object.fromEntries(names.map((name) => [name, optional(anything)])));
 }
 
+/** Returns the members with these names. */
+export function selectMembers(members: Members, names: readonly string[]): Members {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => names.includes(name)));
+}
+
 /** A value that is `fallback` if it is undefined. */
 export function defaulted<T>(shape: Shape<T>, fallback: T): Shape<T> {
   return {

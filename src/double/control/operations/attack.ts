@@ -4,7 +4,7 @@ import type { AttackRequest } from '../../../attack/attempt.ts';
 import type { Signer } from '../../../attack/signer.ts';
 import { plainKeys, plainSchemes } from '../../../client/credentials.ts';
 import { privateKeyShape } from '../../../client/private-key.ts';
-import { type ReadDeclaration, selectMembers } from '../../../client/read-declaration.ts';
+import type { ReadDeclaration } from '../../../client/read-declaration.ts';
 import { type ConfigurableScheme, namedSchemes, readScheme } from '../../../schemes/configured-schemes.ts';
 import {
   addKeywords,
@@ -14,6 +14,7 @@ import {
   object,
   optional,
   type ReadBy,
+  selectMembers,
   text,
   word,
 } from '../../../shape/shape.ts';
