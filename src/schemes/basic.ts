@@ -13,8 +13,10 @@ import {
 import { isConfidential } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { octetsOf, toOctets } from '../http/syntax/octets.ts';
+import { describeSentForm, undoChanges } from './explain/sent-keys.ts';
+import { describeUnknown } from './known-secrets.ts';
 import { basicScheme } from './sent-credentials.ts';
-import type { AuthenticationTrace } from './trace.ts';
+import type { AuthenticationTrace, TraceKnowledge } from './trace.ts';
 import type { Verdict, Verifier } from './verifier.ts';
 
 /** How passwords are hashed. */
@@ -93,7 +95,10 @@ export function createBasicVerifier(options: BasicOptions): Verifier {
     const present = right ? await accounts.findComposed(user) : undefined;
     if (present === undefined || findHash(present) !== findHash(account)) {
       if (account !== undefined) authTrace?.pass('user');
-      authTrace?.fail(account === undefined ? 'user' : 'password');
+      authTrace?.fail(account === undefined ? 'user' : 'password', () => {
+        const hint = authTrace.knowledge && findMistake({ user, password }, authTrace.knowledge);
+        return hint === undefined ? {} : { hint };
+      });
       // The response does not reveal whether the user exists.
       return refuse(user, options.explain ? { check: 'password' } : {});
     }
@@ -126,6 +131,20 @@ function acceptUser({ name }: Account, authTrace: AuthenticationTrace | undefine
 function refuse(user: string, members: Readonly<Record<string, string>>): Verdict {
   const problem = new Problem('credentials-refused', 'The user or the password is wrong.', { members });
   return { outcome: 'bad', problem, claimed: user };
+}
+
+/** Returns the mistake in a wrong user or password, with all that a test double knows. */
+function findMistake({ user, password }: BasicCredentials, knowledge: TraceKnowledge): string | undefined {
+  if (!knowledge.userNames.includes(user)) return describeUnknown('user', user, knowledge);
+  const known = knowledge.secrets.filter(({ owner, secret }) => owner === 'user' && secret === password);
+  const own = known.find(({ name }) => name === user);
+  if (own !== undefined && !own.isPassword) return `the secret of ${user} was sent instead of the password`;
+  if (own !== undefined) return `a former password of ${user} was sent`;
+  const [other] = known;
+  if (other !== undefined) return `the password or secret of another user, ${other.name}, was sent`;
+  const secrets = knowledge.secrets.filter(({ name }) => name === user).map(({ secret }) => secret);
+  for (const [hint, meant] of undoChanges(password, 'password')) if (secrets.includes(meant)) return hint;
+  return describeSentForm(password, 'password');
 }
 
 /** Refuses credentials that cannot be read. The hint contains nothing of what was sent. */

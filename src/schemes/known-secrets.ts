@@ -46,11 +46,6 @@ export function describeOther({ owner, name, isPassword, current }: KnownSecret,
   return `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;
 }
 
-/** Describes a user that cannot authenticate, with the nearest name. */
-export function describeUnknownUser(user: string, knowledge: TraceKnowledge): string {
-  return describeUnknown('user', user, knowledge);
-}
-
 /** Describes a user, client or consumer that cannot authenticate, with the nearest name. */
 export function describeUnknown(
   owner: KnownSecret['owner'],

@@ -4,15 +4,10 @@ import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { formatCount } from '../../counted.ts';
 import { HttpHeaders } from '../../http/fields.ts';
-import { parseCredentials } from '../../http/headers/authorization.ts';
-import { parseBasicCredentials } from '../../http/headers/basic-credentials.ts';
 import { parseContentDigest } from '../../http/headers/content-digest.ts';
 import { isMethod } from '../../http/method.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { findDigestMistake } from '../../schemes/explain/content.ts';
-import { describeSentForm, undoChanges } from '../../schemes/explain/sent-keys.ts';
-import { describeUnknownUser } from '../../schemes/known-secrets.ts';
-import type { TraceKnowledge } from '../../schemes/trace.ts';
 import type { RecordedExchange } from './exchange.ts';
 
 /** Returns the usual mistake that explains the problem of an exchange; undefined if none is recognized. It contains no secret. */
@@ -32,8 +27,6 @@ export function findUsualMistake(exchange: RecordedExchange): string | undefined
       return digestForms.find(([name, form]) => form.test(fields.get(name) ?? ''))?.[2];
     case 'malformed-credentials':
       return credentialsMistake(fields);
-    case 'credentials-refused':
-      return passwordMistake(fields, exchange.authentication?.knowledge);
     case 'internal-error':
       return describeFailure(problem.cause);
     case 'quota-exceeded':
@@ -155,33 +148,10 @@ const digestForms: readonly (readonly [field: string, form: RegExp, hint: string
   ['content-md5', /, /, 'Content-MD5 was sent twice and joined with a comma (Headers.append?)'],
 ];
 
-function credentialsIn(fields: HttpHeaders): string | undefined {
-  return fields.get('authorization') ?? fields.get('authentication');
-}
-
 function credentialsMistake(fields: HttpHeaders): string | undefined {
-  const value = credentialsIn(fields);
+  const value = fields.get('authorization') ?? fields.get('authentication');
   if (value === undefined) return undefined;
   if (/^[^\s:]+:[^\s]+$/.test(value)) return 'the scheme is missing; send "hmac " before the credentials';
   if (/^(?:hmac|basic|bearer):/i.test(value)) return 'there is a colon after the scheme; send a space';
   return undefined;
-}
-
-/** Recognizes a wrong user or password of Basic, with all that the double knows. */
-function passwordMistake(fields: HttpHeaders, knowledge: TraceKnowledge | undefined): string | undefined {
-  const credentials = parseCredentials(credentialsIn(fields) ?? '');
-  if (credentials?.scheme !== 'basic' || knowledge === undefined) return undefined;
-  const presented = parseBasicCredentials(credentials.rest);
-  if (typeof presented === 'string') return undefined;
-  const { user, password } = presented;
-  if (!knowledge.userNames.includes(user)) return describeUnknownUser(user, knowledge);
-  const known = knowledge.secrets.filter(({ owner, secret }) => owner === 'user' && secret === password);
-  const own = known.find(({ name }) => name === user);
-  if (own !== undefined && !own.isPassword) return `the secret of ${user} was sent instead of the password`;
-  if (own !== undefined) return `a former password of ${user} was sent`;
-  const [other] = known;
-  if (other !== undefined) return `the password or secret of another user, ${other.name}, was sent`;
-  const secrets = knowledge.secrets.filter(({ name }) => name === user).map(({ secret }) => secret);
-  for (const [hint, meant] of undoChanges(password, 'password')) if (secrets.includes(meant)) return hint;
-  return describeSentForm(password, 'password');
 }
