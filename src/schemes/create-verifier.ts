@@ -27,11 +27,10 @@ function loadOnFirstUse({ name, load }: AuthScheme, context: SchemeContext): Ver
   let verify: Verifier['authenticate'] | undefined;
   return (request, rest, authTrace) => {
     if (verify !== undefined) return verify(request, rest, authTrace);
-    return Promise.all([import('./verify.ts'), load(context)]).then(
-      ([{ createVerification }, verification]) => {
-        verify ??= createVerification(verification, context);
-        return verify(request, rest, authTrace);
-      },
-    );
+    return Promise.all([import('./verify.ts'), load(context)]).then(([{ createVerify }, verification]) => {
+      const verifyRead = createVerify(verification, context);
+      verify ??= (sent, after = '', trace) => verifyRead(verification.parse(sent, after), trace);
+      return verify(request, rest, authTrace);
+    });
   };
 }

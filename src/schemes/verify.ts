@@ -19,12 +19,11 @@ import {
   type DigestFault,
   type Fault,
   type Presented,
-  type RequestVerification,
   type SchemeVerification,
 } from './scheme.ts';
 import type { SchemeContext, Verification } from './scheme-context.ts';
 import type { AuthenticationTrace } from './trace.ts';
-import type { BadVerdict, Verdict, Verifier } from './verifier.ts';
+import type { BadVerdict, Verdict } from './verifier.ts';
 import { admit, buildClaim, type Valid } from './verify-nonce.ts';
 import { checkTime } from './verify-time.ts';
 
@@ -34,16 +33,7 @@ export type Verify<Own extends Presented> = (
   authTrace: AuthenticationTrace | undefined,
 ) => Verdict | Promise<Verdict>;
 
-/** Creates the function that verifies the requests of a scheme. */
-export function createVerification<Own extends Presented>(
-  scheme: RequestVerification<Own>,
-  context: SchemeContext,
-): Verifier['authenticate'] {
-  const verifyRead = createVerify(scheme, context);
-  return (request, rest = '', authTrace) => verifyRead(scheme.parse(request, rest), authTrace);
-}
-
-/** Creates the function that verifies credentials of a scheme which the caller has read, from the content for instance. */
+/** Creates the function that verifies what the caller has read. */
 export function createVerify<Own extends Presented>(
   scheme: SchemeVerification<Own>,
   context: SchemeContext,
