@@ -16,17 +16,10 @@ export type SecretMethod = keyof typeof secretMethods;
 /** A signature method with an RSA key. */
 export type RsaMethod = keyof typeof rsaMethods;
 /** A signature method. Those with SHA-256 and SHA-512 are those of RFC 5849 with another hash function. */
-export type OAuth1Method =
-  | 'HMAC-SHA256'
-  | 'HMAC-SHA1'
-  | 'HMAC-SHA512'
-  | 'PLAINTEXT'
-  | 'RSA-SHA256'
-  | 'RSA-SHA1'
-  | 'RSA-SHA512';
+export type OAuth1Method = SecretMethod | RsaMethod;
 
 /** The signature methods. */
-export const oauth1Methods: readonly (SecretMethod | RsaMethod)[] = [
+export const oauth1Methods: readonly OAuth1Method[] = [
   'HMAC-SHA256',
   'HMAC-SHA1',
   'HMAC-SHA512',

@@ -61,15 +61,11 @@ export interface Attempt {
 export type Transport = 'tls' | 'plain';
 
 /** What cases have in common. A case may differ in each of these. */
-export interface Group {
-  readonly id: WeaknessId;
-  readonly why: string;
-  readonly expected: readonly number[];
+export interface Group
+  extends Pick<Attempt, 'id' | 'why' | 'expected'>,
+    Partial<Pick<Attempt, 'anotherConnection' | 'together' | 'entityTagFrom'>> {
   /** Default: what the good request needs. */
   readonly needs?: Transport;
-  readonly anotherConnection?: boolean;
-  readonly together?: boolean;
-  readonly entityTagFrom?: AttackRequest;
 }
 
 /** One case: its sentence, the forged request or all requests, and how it differs. Without requests it could not be forged. */

@@ -1,4 +1,5 @@
-import type { Severity, Waivers, WeaknessId } from './weaknesses.ts';
+import type { Attempt } from './attempt.ts';
+import type { Waivers } from './weaknesses.ts';
 
 /**
  * The verdict on an attempt. `passed`: the status is an expected one. `failed`: the request was accepted but must be refused.
@@ -18,17 +19,9 @@ export interface Outcome {
 }
 
 /** The result of one attempt. */
-export interface AttackResult extends Outcome {
-  /** The weakness of a server that accepts the request, such as `replay`. Several results can have the same. */
-  readonly id: WeaknessId;
-  /** How much an attacker gains by it: `high`, `medium` or `low`. */
-  readonly severity: Severity;
-  /** What it proves if the server accepts the request. */
-  readonly proves: string;
-  /** What the server must do. */
-  readonly remedy: string;
-  /** A unique sentence without a full stop. */
-  readonly name: string;
+export interface AttackResult
+  extends Outcome,
+    Pick<Attempt, 'id' | 'severity' | 'proves' | 'remedy' | 'name'> {
   /** The reason for the expected response. */
   readonly why: string;
 }

@@ -7,26 +7,14 @@ export const maxNonceLength = 128;
 /** Octets as characters, or bytes. */
 export type Piece = string | Uint8Array;
 
-/** What a part contains. It determines the mistakes that clients make in it. A `search` is a query with its question mark. */
-export type PartKind =
-  | 'text'
-  | 'method'
-  | 'target'
-  | 'path'
-  | 'query'
-  | 'search'
-  | 'url'
-  | 'host'
-  | 'header'
-  | 'time'
-  | 'nonce'
-  | 'id'
-  | 'user'
-  | 'content'
-  | 'digest'
-  | 'form'
-  | 'secret'
-  | 'other';
+/** The kinds that schemes in code give to parts by the same names. A `search` is a query with its question mark. */
+export const publicKinds = [
+  ...(['method', 'target', 'path', 'query', 'search', 'url', 'host', 'header'] as const),
+  ...(['time', 'nonce', 'id', 'user', 'digest', 'form'] as const),
+] as const;
+
+/** What a part contains. It determines the mistakes that clients make in it. */
+export type PartKind = (typeof publicKinds)[number] | 'text' | 'content' | 'secret' | 'other';
 
 /** A named part of a message. */
 export interface NamedPart {

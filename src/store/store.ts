@@ -332,17 +332,10 @@ export interface Store {
 }
 
 /** A change of an item that was made, with all its numbers. */
-export interface MadeChange {
+export interface MadeChange extends Omit<StoredItem, 'value'> {
   /** `create` if the store assigned the id. */
   readonly kind: 'create' | 'put' | 'delete';
   readonly collection: string;
-  readonly id: string;
-  /** The sequence of the item. */
-  readonly sequence: number;
-  /** The revision of the change. */
-  readonly revision: number;
-  /** The time of the change (ms). */
-  readonly modified: number;
   /** Undefined for a deletion. */
   readonly value?: StoredRecord;
 }

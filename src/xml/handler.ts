@@ -41,16 +41,9 @@ export interface XmlParserOptions {
 }
 
 /** The options with all defaults applied. */
-export interface Limits {
-  readonly maxDepth: number;
-  readonly maxAttributes: number;
-  readonly maxName: number;
-  readonly maxValue: number;
-  readonly maxToken: number;
-  readonly namespaces: boolean;
-  readonly encoding: 'declared' | 'marked' | 'known';
-  readonly names: XmlNames;
-}
+export type Limits = {
+  readonly [Name in keyof XmlParserOptions]-?: NonNullable<XmlParserOptions[Name]>;
+};
 
 /** Applies the defaults. */
 export function readLimits(options: XmlParserOptions): Limits {

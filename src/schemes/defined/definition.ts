@@ -7,7 +7,7 @@ import type { DateLike } from '../../clock.ts';
 import type { Duration } from '../../duration.ts';
 import type { HttpHeaders } from '../../http/fields.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { Part } from '../message.ts';
+import type { Part, publicKinds } from '../message.ts';
 import type { DigestFault, Fault, MessageMistake } from '../scheme.ts';
 
 /** The header fields of a request, by name in any letter case. UTF-8 is decoded. */
@@ -95,22 +95,7 @@ export type SchemeMessagePart = readonly [
 ];
 
 /** The kind of a part, which determines the mistakes that are explained. */
-export type SchemePartKind =
-  | 'method'
-  | 'target'
-  | 'path'
-  | 'query'
-  | 'search'
-  | 'url'
-  | 'host'
-  | 'header'
-  | 'time'
-  | 'nonce'
-  | 'id'
-  | 'user'
-  | 'body'
-  | 'digest'
-  | 'form';
+export type SchemePartKind = (typeof publicKinds)[number] | 'body';
 
 /** The members of all definitions. */
 interface CommonDefinition<Parsed extends ParsedCredentials> {

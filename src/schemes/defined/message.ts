@@ -3,7 +3,7 @@
 import { maxKeyIdLength } from '../../accounts/parse-account-key.ts';
 import { hasControlCharacter } from '../../http/syntax/control-character.ts';
 import { toOctets, toReadable } from '../../http/syntax/octets.ts';
-import type { Part, PartKind, Piece } from '../message.ts';
+import { type Part, type PartKind, type Piece, publicKinds } from '../message.ts';
 import type { Fault } from '../scheme.ts';
 import type { Definition, ReadCredentials, SchemeMessagePart, SchemePartKind } from './definition.ts';
 
@@ -74,12 +74,6 @@ function toTime(value: unknown): number {
     ? Date.parse(value)
     : Number.NaN;
 }
-
-/** The kinds that a definition can give to parts, but for `body`. */
-const publicKinds = [
-  ...(['method', 'target', 'path', 'query', 'search', 'url', 'host', 'header'] as const),
-  ...(['time', 'nonce', 'id', 'user', 'digest', 'form'] as const),
-] as const;
 
 const kindsByName: ReadonlyMap<string, PartKind> = new Map<string, PartKind>([
   ['', 'text'],
