@@ -7,24 +7,17 @@ import { clientFile, consumerFile } from '../../../src/accounts/clients.ts';
 import { verifyPassword } from '../../../src/accounts/passwords.ts';
 import { userFile } from '../../../src/accounts/users.ts';
 import { call, startServer } from '../../support/cli/command.ts';
-import { done } from '../../support/cli/oauth.ts';
+import { done, printedIn } from '../../support/cli/oauth.ts';
 import { rsa } from '../../support/keys.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const redirect = ['--redirect-uri', 'https://client.example/cb'];
 
-/** What was told of somebody new: `secret    …` on a line of its own. */
-function findPrinted(output: string, what: 'client' | 'consumer' | 'secret'): string | undefined {
-  return new RegExp(`^${what} +(\\S.*)$`, 'm').exec(output)?.[1];
-}
-
 function freshData(): string {
   return join(temporaryDirectory(), 'data');
 }
 
-function secretIn(output: string): string {
-  return /^secret +(\S+)$/m.exec(output)?.[1] ?? assert.fail(`no secret in ${output}`);
-}
+const encrypting = { COUNTERSIGN_KEY: 'ab'.repeat(32) };
 
 const adding = {
   user: ['user', 'add', 'new'],
@@ -38,7 +31,7 @@ describe('countersign client', () => {
     const added = await call(['client', 'add', 'app', ...redirect, '--scope', 'write', '--data', data]);
     assert.equal(added.status, 0, added.stderr);
     assert.match(added.stderr, /^no server uses .*; the change takes effect at the next start\n$/);
-    const secret = findPrinted(added.stdout, 'secret') ?? '';
+    const secret = printedIn(added.stdout, 'secret');
     assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
     assert.equal(statSync(join(data, 'clients.json')).mode & 0o777, 0o600);
     assert.ok(!readFileSync(join(data, 'clients.json'), 'utf8').includes(secret));
@@ -65,9 +58,7 @@ describe('countersign client', () => {
     const secret = 'chosen-by-somebody';
     const machine = ['--grant', 'client_credentials', '--users', '*', '--data', data];
     const args = ['client', 'add', 'one', '--secret-stdin', ...machine];
-    const { status, stdout, stderr } = await call(args, { input: `${secret}\nmore` });
-    assert.equal(status, 0, stderr);
-    assert.equal(findPrinted(stdout, 'secret'), 'the given secret');
+    assert.equal(printedIn(await done(args, `${secret}\nmore`), 'secret'), 'the given secret');
     for (const [, client] of (await clientFile.read(data)).entries) {
       assert.ok(client.secret !== undefined && 'scrypt' in client.secret);
       assert.ok(await verifyPassword(secret, client.secret.scrypt));
@@ -82,9 +73,9 @@ describe('countersign client', () => {
   test('generates an id if none is given, and no secret for a public client', async () => {
     const data = freshData();
     const stdout = await done(['client', 'add', '--public', ...redirect, '--data', data]);
-    const id = findPrinted(stdout, 'client') ?? '';
+    const id = printedIn(stdout, 'client');
     assert.match(id, /^[A-Za-z0-9_-]{43}$/);
-    assert.equal(findPrinted(stdout, 'secret'), undefined);
+    assert.doesNotMatch(stdout, /^secret/m);
     assert.equal((await clientFile.read(data)).entries.get(id)?.secret, undefined);
   });
 
@@ -101,8 +92,7 @@ describe('countersign client', () => {
     ] as const) {
       writeFileSync(file, content);
       const machine = ['--public-key', file, '--grant', 'client_credentials', '--data', data];
-      const printed = await done(['client', 'add', id, ...machine]);
-      assert.equal(findPrinted(printed, 'secret'), undefined);
+      assert.doesNotMatch(await done(['client', 'add', id, ...machine]), /^secret/m);
       const { secret, jwks, publicKey: key } = (await clientFile.read(data)).entries.get(id) ?? {};
       assert.deepEqual(
         { secret, jwks, publicKey: key },
@@ -170,20 +160,30 @@ kept  public; authorization_code refresh_token; read; https://client.example/cb
 });
 
 describe('countersign consumer', () => {
-  test('adds a consumer, and encrypts its secret if there is a key', async () => {
+  test('adds a consumer and replaces its secret, which is encrypted if there is a key', async () => {
     const data = freshData();
-    const environment = { COUNTERSIGN_KEY: 'ab'.repeat(32) };
-    const args = ['consumer', 'add', 'key', '--callback', 'oob', '--method', 'PLAINTEXT', '--data', data];
-    const added = await call(args, { environment });
-    assert.equal(added.status, 0, added.stderr);
-    const secret = findPrinted(added.stdout, 'secret') ?? '';
-    assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
-    const text = readFileSync(join(data, 'consumers.json'), 'utf8');
-    assert.ok(!text.includes(secret) && text.includes('"sealed"'));
-    const listed = await call(['consumer', 'list', '--data', data], { environment });
-    assert.equal(listed.stdout, 'key  with a secret; PLAINTEXT; read; oob\n');
-    const without = await call(['consumer', 'list', '--data', data]);
-    assert.deepEqual([without.status, /there is no key/.test(without.stderr)], [1, true]);
+    const ask = (words: readonly string[], environment: Readonly<Record<string, string>> = encrypting) =>
+      call(['consumer', ...words, '--data', data], { environment });
+    const secrets = new Set<string>();
+    for (const words of [
+      ['add', 'key', '--callback', 'oob', '--method', 'PLAINTEXT'],
+      ['rotate', 'key'],
+    ]) {
+      const { status, stdout, stderr } = await ask(words);
+      assert.equal(status, 0, stderr);
+      const secret = printedIn(stdout, 'secret');
+      assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
+      const text = readFileSync(join(data, 'consumers.json'), 'utf8');
+      assert.ok(!text.includes(secret) && text.includes('"sealed"'));
+      assert.equal((await ask(['list'])).stdout, 'key  with a secret; PLAINTEXT; read; oob\n');
+      secrets.add(secret);
+    }
+    assert.equal(secrets.size, 2);
+    for (const words of [['list'], ['rotate', 'key']]) {
+      const { status, stderr } = await ask(words, {});
+      assert.equal(status, 1);
+      assert.match(stderr, /consumers\.json has encrypted secrets, and there is no key/);
+    }
   });
 
   test('accepts an RSA key from a file, and generates a secret only if another method requires one', async () => {
@@ -191,11 +191,9 @@ describe('countersign consumer', () => {
     const file = join(temporaryDirectory(), 'key.pem');
     writeFileSync(file, rsa.publicPem);
     const add = ['consumer', 'add', '--callback', 'oob', '--rsa-public-key', file, '--data', data];
-    assert.equal(findPrinted(await done([...add, 'rsa']), 'secret'), undefined);
-    assert.match(
-      findPrinted(await done([...add, 'both', '--method=RSA-SHA1', '--method=HMAC-SHA1']), 'secret') ?? '',
-      /^.{43}$/,
-    );
+    assert.doesNotMatch(await done([...add, 'rsa']), /^secret/m);
+    const both = await done([...add, 'both', '--method=RSA-SHA1', '--method=HMAC-SHA1']);
+    assert.match(printedIn(both, 'secret'), /^.{43}$/);
     const { entries } = await consumerFile.read(data);
     assert.deepEqual(entries.get('rsa')?.methods, ['RSA-SHA256', 'RSA-SHA1']);
     assert.deepEqual(entries.get('both')?.methods, ['HMAC-SHA1', 'RSA-SHA1']);
@@ -264,16 +262,14 @@ test('check lists clients and consumers, and reports files that cannot be used',
 describe('rotate', () => {
   test('replaces the secret of a client, and nothing else', async () => {
     const data = freshData();
-    const old = secretIn(
-      await done(['client', 'add', 'app', ...redirect, '--scope', 'write', '--data', data]),
-    );
+    const added = await done(['client', 'add', 'app', ...redirect, '--scope', 'write', '--data', data]);
     const before = (await clientFile.read(data)).entries.get('app');
     const { status, stdout, stderr } = await call(['client', 'rotate', 'app', '--data', data]);
     assert.equal(status, 0, stderr);
-    const secret = secretIn(stdout);
+    const secret = printedIn(stdout, 'secret');
     assert.equal(stdout, `client    app\nsecret    ${secret}\n`);
     assert.match(stderr, /^the old secret is no longer valid\nno server uses /);
-    assert.notEqual(secret, old);
+    assert.notEqual(secret, printedIn(added, 'secret'));
     assert.deepEqual((await clientFile.read(data)).entries.get('app'), {
       ...before,
       secret: { sha256: createHash('sha256').update(secret).digest('base64url') },
@@ -296,20 +292,6 @@ describe('rotate', () => {
       [invalid.status, invalid.stderr],
       [2, 'countersign: the secret must be a text of printable ASCII characters\n'],
     );
-  });
-
-  test('replaces the secret of a consumer, and encrypts it if there is a key', async () => {
-    const data = freshData();
-    const environment = { COUNTERSIGN_KEY: 'ab'.repeat(32) };
-    const at = ['--data', data];
-    const added = await call(['consumer', 'add', 'printer', '--callback', 'oob', ...at], { environment });
-    assert.equal(added.status, 0, added.stderr);
-    const { stdout } = await call(['consumer', 'rotate', 'printer', ...at], { environment });
-    assert.notEqual(secretIn(stdout), secretIn(added.stdout));
-    const listed = await call(['consumer', 'list', ...at], { environment });
-    assert.equal(listed.stdout, 'printer  with a secret; HMAC-SHA256 HMAC-SHA1; read; oob\n');
-    const without = await call(['consumer', 'rotate', 'printer', ...at]);
-    assert.match(without.stderr, /consumers\.json has encrypted secrets, and there is no key/);
   });
 
   test('rejects an account that does not exist or has no secret', async () => {
@@ -349,7 +331,7 @@ describe('a given secret', () => {
     for (const args of Object.values(adding)) {
       const { status, stdout, stderr } = await call(args, { environment });
       assert.equal(status, 0, stderr);
-      secrets.add(secretIn(stdout));
+      secrets.add(printedIn(stdout, 'secret'));
     }
     assert.equal(secrets.size, 3);
     assert.ok(!secrets.has('secret-of-another-user'));
@@ -402,14 +384,10 @@ describe('a given secret', () => {
       consumers: { printer: { secret: 'secret-of-printer', callbacks: ['oob'] } },
     };
     writeFileSync(config, JSON.stringify(content), { mode: 0o600 });
-    for (const [secret, owner] of [
-      ['secret-of-ann', /of the user ann;/],
-      ['secret-of-app', /of the client app;/],
-      ['secret-of-printer', /of the consumer printer;/],
-    ] as const) {
-      const end = await call([...adding.user, '--secret-stdin', '--config', config], { input: secret });
-      assert.equal(end.status, 1);
-      assert.match(end.stderr, owner);
+    for (const owner of ['user ann', 'client app', 'consumer printer']) {
+      const input = `secret-of-${owner.split(' ')[1]}`;
+      const end = await call([...adding.user, '--secret-stdin', '--config', config], { input });
+      assert.deepEqual([end.status, end.stderr.includes(`of the ${owner};`)], [1, true]);
     }
     assert.ok(!existsSync(data));
   });
@@ -424,8 +402,7 @@ describe('a given secret', () => {
 
   test('encrypted secrets are compared, which requires the key', async () => {
     const data = freshData();
-    const environment = { COUNTERSIGN_KEY: 'ab'.repeat(32) };
-    const given = { environment, input: 'secret-of-ann\n' };
+    const given = { environment: encrypting, input: 'secret-of-ann\n' };
     const at = ['--secret-stdin', '--data', data];
     const first = await call(['user', 'add', 'ann', ...at], given);
     assert.equal(first.status, 0, first.stderr);

@@ -11,12 +11,8 @@ import { createRequest } from '../../../src/http/message.ts';
 import { readOptions } from '../../../src/options/options.ts';
 import { createControllableService } from '../../../src/service/service.ts';
 import { call, run } from '../../support/cli/command.ts';
+import { done, printedIn } from '../../support/cli/oauth.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-
-/** What the command says of the new user: `secret    …` on a line of its own. */
-function findPrinted(output: string, what: 'user' | 'password' | 'secret'): string | undefined {
-  return new RegExp(`^${what} +(\\S.*)$`, 'm').exec(output)?.[1];
-}
 
 async function kept(data: string, name: string): Promise<StoredUser> {
   const user = (await userFile.read(data)).entries.get(name);
@@ -29,11 +25,11 @@ test('a user is added, listed, rotated and removed', async () => {
   const added = await call(['user', 'add', 'johndoe', '--data', data]);
   assert.equal(added.status, 0, added.stderr);
   assert.match(added.stderr, /^no server uses .*; the change takes effect at the next start\n$/);
-  const secret = findPrinted(added.stdout, 'secret');
-  assert.match(secret ?? '', /^[A-Za-z0-9_-]{43}$/);
+  const secret = printedIn(added.stdout, 'secret');
+  assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
   const user = await kept(data, 'johndoe');
   assert.deepEqual(user.secrets, [{ secret }]);
-  assert.ok(await verifyPassword(findPrinted(added.stdout, 'password') ?? '', user.password ?? ''));
+  assert.ok(await verifyPassword(printedIn(added.stdout, 'password'), user.password ?? ''));
   assert.equal(statSync(data).mode & 0o777, 0o700);
   assert.equal(statSync(join(data, 'users.json')).mode & 0o777, 0o600);
 
@@ -42,21 +38,18 @@ test('a user is added, listed, rotated and removed', async () => {
   assert.match(again.stderr, /the user johndoe already exists/);
 
   const before = Date.now();
-  const rotated = await call(['user', 'rotate', 'johndoe', '--data', data, '--grace', '15m']);
-  assert.equal(rotated.status, 0, rotated.stderr);
+  const rotated = await done(['user', 'rotate', 'johndoe', '--data', data, '--grace', '15m']);
   const [current, old, ...more] = (await kept(data, 'johndoe')).secrets;
-  assert.deepEqual(current, { secret: findPrinted(rotated.stdout, 'secret') });
+  assert.deepEqual(current, { secret: printedIn(rotated, 'secret') });
   assert.equal(old?.secret, secret);
   const until = (old?.until ?? 0) - before;
   assert.ok(until >= 900_000 && until <= 900_000 + Date.now() - before, `valid for ${until} ms more`);
   assert.deepEqual(more, []);
   assert.equal((await kept(data, 'johndoe')).password, user.password);
 
-  const listed = await call(['user', 'list', '--data', data]);
-  assert.equal(listed.stdout, 'johndoe  2 valid secrets\n');
+  assert.equal(await done(['user', 'list', '--data', data]), 'johndoe  2 valid secrets\n');
 
-  const removed = await call(['user', 'remove', 'johndoe', '--data', data]);
-  assert.equal(removed.status, 0, removed.stderr);
+  await done(['user', 'remove', 'johndoe', '--data', data]);
   assert.equal((await userFile.read(data)).entries.size, 0);
 });
 
@@ -66,10 +59,8 @@ test('a service accepts two secrets until the grace period ends, and never three
   const service = createControllableService({ clock, users: {}, maxAuthFailures: 0 });
   const secrets: string[] = [];
   const change = async (...args: string[]): Promise<void> => {
-    const { status, stdout, stderr } = await call(['user', ...args, '--data', data]);
-    assert.equal(status, 0, stderr);
-    const secret = findPrinted(stdout, 'secret');
-    if (secret !== undefined) secrets.push(secret);
+    const stdout = await done(['user', ...args, '--data', data]);
+    if (args[0] === 'add' || args[0] === 'rotate') secrets.push(printedIn(stdout, 'secret'));
     service.replaceUsers(allUsers(readOptions([], {}), (await userFile.read(data)).entries));
   };
   const target = '/users/ann/financialrecords';
@@ -108,9 +99,7 @@ test('a user can be disabled and enabled repeatedly', async () => {
     ['enable', undefined, 'enabled   ann\n'],
     ['enable', undefined, 'enabled   ann\n'],
   ] as const) {
-    const end = await call(['user', action, 'ann', '--data', data]);
-    assert.equal(end.status, 0, end.stderr);
-    assert.equal(end.stdout, stdout);
+    assert.equal(await done(['user', action, 'ann', '--data', data]), stdout);
     const { disabled: found, ...rest } = await kept(data, 'ann');
     assert.equal(found, disabled);
     assert.deepEqual(rest, before);
@@ -142,12 +131,12 @@ test('the time when a user was added is stored, and rotating the secret does not
 
 test('a new password replaces the old one, and the secrets stay', async () => {
   const data = temporaryDirectory();
-  const old = findPrinted((await call(['user', 'add', 'ann', '--data', data])).stdout, 'password') ?? '';
+  const old = printedIn(await done(['user', 'add', 'ann', '--data', data]), 'password');
   await call(['user', 'rotate', 'ann', '--data', data]);
   const before = await kept(data, 'ann');
   const changed = await call(['user', 'password', 'ann', '--data', data]);
   assert.equal(changed.status, 0, changed.stderr);
-  const password = findPrinted(changed.stdout, 'password') ?? '';
+  const password = printedIn(changed.stdout, 'password');
   assert.equal(changed.stdout, `user      ann\npassword  ${password}\n`);
   assert.match(changed.stderr, /^the old password is no longer valid\nno server uses /);
   const { password: hash = '', ...rest } = await kept(data, 'ann');
@@ -162,8 +151,7 @@ test('a password on standard input is stored as a scrypt hash, and not printed',
   const users = JSON.stringify({ version: 1, users: { ann: { secrets } } });
   writeFileSync(join(data, 'users.json'), users, { mode: 0o600 });
   const args = ['user', 'password', 'ann', '--password-stdin', '--data', data];
-  const { status, stdout, stderr } = await call(args, { input: 'chosen by ann\nmore' });
-  assert.equal(status, 0, stderr);
+  const stdout = await done(args, 'chosen by ann\nmore');
   assert.equal(stdout, 'user      ann\npassword  the given password\n');
   const { password = '' } = await kept(data, 'ann');
   assert.match(password, /^scrypt\$16384\$/);
@@ -249,34 +237,23 @@ test('a damaged file is reported, and is not changed', async () => {
   assert.equal(readFileSync(join(data, 'users.json'), 'utf8'), '{ "version": 1, "users": ');
 });
 
-test('a user is added with a quota, which can be changed and removed', async () => {
-  const data = join(temporaryDirectory(), 'data');
-  const added = await call(['user', 'add', 'ann', '--quota', '20/1s,1000/1h', '--data', data]);
-  assert.equal(added.status, 0, added.stderr);
-  assert.equal((await kept(data, 'ann')).quota, '20/1s,1000/1h');
-  const given = allUsers(readOptions(['--data', data], {}), (await userFile.read(data)).entries);
-  assert.equal(given.get('ann')?.quota, '20/1s,1000/1h');
-  const changed = await call(['user', 'quota', 'ann', '--quota', 'none', '--data', data]);
-  assert.equal(changed.stdout, 'user      ann\nquota     none\n');
-  assert.equal((await kept(data, 'ann')).quota, 'none');
-  assert.equal((await call(['user', 'rotate', 'ann', '--data', data])).status, 0);
-  assert.equal((await kept(data, 'ann')).quota, 'none');
-  const removed = await call(['user', 'quota', 'ann', '--data', data]);
-  assert.equal(removed.stdout, 'user      ann\nquota     that of the server\n');
-  assert.equal((await kept(data, 'ann')).quota, undefined);
-});
-
-test('a user is added with a limit to schemes, which can be changed and removed', async () => {
-  const data = join(temporaryDirectory(), 'data');
-  const added = await call(['user', 'add', 'ann', '--schemes', 'events,hmac', '--data', data]);
-  assert.equal(added.status, 0, added.stderr);
-  assert.deepEqual((await kept(data, 'ann')).schemes, ['events', 'hmac']);
-  assert.match((await call(['user', 'list', '--data', data])).stdout, /only events, hmac/);
-  const changed = await call(['user', 'schemes', 'ann', '--schemes', 'events', '--data', data]);
-  assert.equal(changed.stdout, 'user      ann\nschemes   events\n');
-  await call(['user', 'rotate', 'ann', '--data', data]);
-  assert.deepEqual((await kept(data, 'ann')).schemes, ['events']);
-  const removed = await call(['user', 'schemes', 'ann', '--data', data]);
-  assert.equal(removed.stdout, 'user      ann\nschemes   all\n');
-  assert.equal((await kept(data, 'ann')).schemes, undefined);
-});
+for (const [what, first, second, none, listed] of [
+  ['quota', '20/1s,1000/1h', 'none', 'that of the server', 'quota 20/1s,1000/1h'],
+  ['schemes', 'events,hmac', 'events', 'all', 'only events, hmac'],
+] as const) {
+  test(`a user is added with ${what}, which can be changed and removed`, async () => {
+    const at = ['--data', join(temporaryDirectory(), 'data')];
+    const stored = async () => String((await kept(at[1] ?? '', 'ann'))[what]);
+    await done(['user', 'add', 'ann', `--${what}`, first, ...at]);
+    assert.equal(await stored(), first);
+    const given = allUsers(readOptions(at, {}), (await userFile.read(at[1] ?? '')).entries);
+    assert.equal(String(given.get('ann')?.[what]), first);
+    assert.equal(await done(['user', 'list', ...at]), `ann  1 valid secret, ${listed}\n`);
+    const printed = `user      ann\n${what.padEnd(9)} `;
+    assert.equal(await done(['user', what, 'ann', `--${what}`, second, ...at]), `${printed}${second}\n`);
+    await done(['user', 'rotate', 'ann', ...at]);
+    assert.equal(await stored(), second);
+    assert.equal(await done(['user', what, 'ann', ...at]), `${printed}${none}\n`);
+    assert.equal(await stored(), 'undefined');
+  });
+}

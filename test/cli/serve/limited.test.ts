@@ -14,7 +14,7 @@ test('a running server limits users and addresses, and applies a changed quota a
   const users = { bob: { secret: 'secret-of-bob', quota: 'none' } };
   writeFileSync(config, JSON.stringify({ quota, users }), { mode: 0o600 });
   const added = await call(['user', 'add', 'ann', '--quota', '1/7d', '--data', data]);
-  const secret = /^secret +(\S+)$/m.exec(added.stdout)?.[1] ?? '';
+  const secret = printedIn(added.stdout, 'secret');
   const server = await startProcess(['--no-tls', '--data', data, '--config', config, '--port', '0']);
   const url = `${server.url}/articles`;
   const send = async (user?: string, key = secret): Promise<[number, string | null]> => {

@@ -36,6 +36,13 @@ export async function done(args: readonly string[], input = ''): Promise<string>
   return stdout;
 }
 
+/** What the output of a command has on a line after a word: `secret    …`. Fails without such a line. */
+export function printedIn(output: string, what: string): string {
+  const text = new RegExp(`^${what} +(\\S.*)$`, 'm').exec(output)?.[1];
+  if (text === undefined) throw new Error(`no ${what} in ${output}`);
+  return text;
+}
+
 /** Registers the client `app` and the consumer `printer` of the tests of OAuth in a place, such as `--data DIR`. */
 export async function register(...place: readonly string[]): Promise<void> {
   const more = ['--scope', 'read', '--scope', 'write', '--secret-stdin', ...place];
