@@ -12,14 +12,13 @@ import {
   createLocationTable,
   type FoundCredentials,
   findAccepted,
-  findPossible,
+  findOnly,
+  isRotation,
   listAuthorization,
   readAuthorization,
-  readShown,
-  requireShown,
   type Together,
 } from './find-credentials.ts';
-import { areRotated, isRotation, type VerifyOne, verifyAny, verifyTogether } from './together.ts';
+import { type VerifyOne, verifyAny, verifyTogether } from './together.ts';
 import type { AuthenticationTrace } from './trace.ts';
 import {
   type AcceptedSchemes,
@@ -89,23 +88,6 @@ export function createAuthenticator(
   const absent = new AbsentCredentials(schemes, challenges, explain);
   const verify = createVerifyOne(limits, failures);
 
-  /** Finds the credentials of a request that may have those of one scheme, in one place. */
-  const findOnly = ({ request, authTrace, accepted }: Attempt): readonly Together[] => {
-    const shown = readShown(request, table, challenges);
-    const { named, located } = shown;
-    const [first, second] = located;
-    if (authTrace !== undefined) authTrace.scheme = named ? table.nameIn(named) : first?.name;
-    if (named === undefined && first === undefined) return findPossible(request, table);
-    if (named === undefined && second !== undefined && areRotated(located))
-      return located.map((scheme) => requireShown(scheme, shown, request));
-    if (second !== undefined || (named !== undefined && first !== undefined))
-      throw challenges.refuseSeveral(request, located);
-    const scheme = first ?? table.named(named?.scheme ?? '');
-    if (scheme !== undefined) return [requireShown(scheme, shown, request)];
-    failures.requireUnblocked(request);
-    throw absent.unsupported(request, accepted);
-  };
-
   /** Refuses a request that has only credentials that are not accepted. Returns undefined if it has none. */
   const refuseOthers = (attempt: Attempt, accepted: AcceptedSchemes): undefined => {
     const { request, authTrace } = attempt;
@@ -137,9 +119,13 @@ export function createAuthenticator(
     const { request, accepted } = attempt;
     const alternatives = failures.countMalformed(request, () =>
       accepted === undefined
-        ? findOnly(attempt)
+        ? findOnly(attempt, table, challenges)
         : findAccepted(request, accepted, schemes, table, challenges),
     );
+    if (alternatives === undefined) {
+      failures.requireUnblocked(request);
+      throw absent.unsupported(request, accepted);
+    }
     if (isRotation(alternatives)) {
       failures.requireUnblocked(request);
       return verifyAny(alternatives.flat(), attempt, verify);

@@ -8,7 +8,7 @@ import { Problem } from '../http/problem.ts';
 import { findQuery } from '../http/target.ts';
 import { listAuthorizationNames, listOwnPlaces } from './auth-scheme.ts';
 import type { Challenges } from './challenges.ts';
-import { type AcceptedSchemes, listAlternatives, type Verifier } from './verifier.ts';
+import { type AcceptedSchemes, type Attempt, listAlternatives, type Verifier } from './verifier.ts';
 
 /** Credentials of a scheme that a request has, or may have. */
 export interface FoundCredentials {
@@ -22,34 +22,55 @@ export interface FoundCredentials {
 /** Credentials that are verified together. */
 export type Together = readonly FoundCredentials[];
 
-/** What a request shows of its credentials outside its content. */
-interface ShownCredentials {
-  /** What Authorization, or else Authentication, contains; undefined if there is neither. */
-  readonly named: Credentials | undefined;
-  /** The schemes with credentials in other places. */
-  readonly located: readonly Verifier[];
+/**
+ * Finds the credentials of a request that may have those of one scheme, in one place: alternatives, of which one is verified. Returns
+ * undefined if Authorization has those of an unknown scheme. Throws a Problem if they are malformed, several, or require TLS.
+ */
+export function findOnly(
+  { request, authTrace }: Attempt,
+  table: LocationTable,
+  challenges: Challenges,
+): readonly Together[] | undefined {
+  const named = readAuthorization(request, table, challenges);
+  const own = named && table.named(named.scheme);
+  const all = table.find(request);
+  const located =
+    named === undefined || all.length === 0 ? all : all.filter((scheme) => isFurther(scheme, own));
+  const [first, second] = located;
+  if (authTrace !== undefined) authTrace.scheme = named ? table.nameIn(named) : first?.name;
+  if (named === undefined && first === undefined)
+    return table.findPossible(request).map((scheme) => [{ scheme, rest: undefined, isPossible: true }]);
+  const isSeveral = named === undefined ? second !== undefined && !areRotated(located) : first !== undefined;
+  if (isSeveral) throw challenges.refuseSeveral(request, located);
+  if (named !== undefined) return own && [[{ scheme: own, rest: named.rest, isPossible: false }]];
+  if (!isConfidential(request.connection) && located.some(requiresTls)) throw tlsRequired();
+  return located.map((scheme) => [{ scheme, rest: undefined, isPossible: false }]);
+}
+
+/** Returns whether schemes sign for one sender whose key is rotated. */
+function areRotated([first, ...others]: readonly (Verifier | undefined)[]): boolean {
+  const rotation = first?.rotation;
+  return rotation !== undefined && others.every((other) => other?.rotation === rotation);
+}
+
+/** Returns whether alternatives are one signature each, for one sender whose key is rotated. */
+export function isRotation(alternatives: readonly Together[]): boolean {
+  return (
+    alternatives.length > 1 &&
+    alternatives.every(({ length }) => length === 1) &&
+    areRotated(alternatives.map(([only]) => only?.scheme))
+  );
 }
 
 /**
- * Returns what a request shows of its credentials. Throws a Problem if Authorization is malformed, repeated, or requires TLS.
+ * Returns whether a scheme has further credentials beside those in Authorization: not if its own are there, and it refuses several itself,
+ * or if the whole value of Authorization belongs to it, unless that begins with the name of another one.
  */
-export function readShown(
-  request: IncomingRequest,
-  table: LocationTable,
-  challenges: Challenges,
-): ShownCredentials {
-  const named = readAuthorization(request, table, challenges);
-  const located = table.find(request);
-  if (named === undefined || located.length === 0) return { named, located };
-  const own = table.named(named.scheme);
-  const isFurther = (scheme: Verifier): boolean =>
-    !(scheme === own && scheme.refusesSeveral === true) && !isAuthorizationField(scheme);
-  return { named, located: located.filter(isFurther) };
-}
-
-/** Returns whether the whole value of Authorization belongs to a scheme, unless it begins with the name of another one. */
-function isAuthorizationField({ places }: Verifier): boolean {
-  return places.some((place) => place.in === 'header' && place.name.toLowerCase() === 'authorization');
+function isFurther(scheme: Verifier, own: Verifier | undefined): boolean {
+  const isWhole = scheme.places.some(
+    (place) => place.in === 'header' && place.name.toLowerCase() === 'authorization',
+  );
+  return !isWhole && !(scheme === own && scheme.refusesSeveral === true);
 }
 
 /** Returns the credentials in Authorization or Authentication. Throws a Problem if they are malformed, repeated, or require TLS. */
@@ -87,21 +108,6 @@ function tlsRequired(): Problem {
     'tls-required',
     'These credentials require TLS. They were sent over plain HTTP and not read.',
   );
-}
-
-/** Returns the credentials in a place that shows them. Throws a Problem (403) if they require TLS. */
-export function requireShown(
-  scheme: Verifier,
-  { named }: ShownCredentials,
-  { connection }: IncomingRequest,
-): Together {
-  if (requiresTls(scheme) && !isConfidential(connection)) throw tlsRequired();
-  return [{ scheme, rest: named?.rest, isPossible: false }];
-}
-
-/** Returns the credentials that the content may have: alternatives, because only one scheme has some. */
-export function findPossible(request: IncomingRequest, table: LocationTable): readonly Together[] {
-  return table.findPossible(request).map((scheme) => [{ scheme, rest: undefined, isPossible: true }]);
 }
 
 /**

@@ -4,7 +4,7 @@ import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import type { AuthFailures } from './challenges.ts';
 import type { FoundCredentials, Together } from './find-credentials.ts';
-import type { Attempt, Verdict, Verifier } from './verifier.ts';
+import type { Attempt, Verdict } from './verifier.ts';
 
 /** Verifies the credentials of one scheme, unless the verdict is known. Throws a Problem, and counts the failure, if they are refused. */
 export type VerifyOne = (
@@ -55,24 +55,7 @@ function mergePrincipals(principals: readonly Principal[]): Principal | undefine
   };
 }
 
-// Signatures for one sender while its key is rotated: several schemes that differ in nothing but the key.
-
-/** Returns whether schemes sign for one sender whose key is rotated. */
-export function areRotated([first, ...others]: readonly (Verifier | undefined)[]): boolean {
-  const rotation = first?.rotation;
-  return rotation !== undefined && others.every((other) => other?.rotation === rotation);
-}
-
-/** Returns whether alternatives are one signature each, for one sender whose key is rotated. */
-export function isRotation(alternatives: readonly Together[]): boolean {
-  return (
-    alternatives.length > 1 &&
-    alternatives.every(({ length }) => length === 1) &&
-    areRotated(alternatives.map(([only]) => only?.scheme))
-  );
-}
-
-/** Verifies signatures of which one valid one is enough. All are verified, because the nonces of all valid ones are claimed. */
+/** Verifies signatures for one sender whose key is rotated, of which one valid one is enough. All are verified, because the nonces of all valid ones are claimed. */
 export async function verifyAny(found: Together, attempt: Attempt, verify: VerifyOne): Promise<Principal> {
   const { request } = attempt;
   const admitted: { readonly credentials: FoundCredentials; readonly verdict: Verdict }[] = [];

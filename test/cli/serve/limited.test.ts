@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
 import { call, startProcess } from '../../support/cli/command.ts';
+import { done, printedIn } from '../../support/cli/oauth.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 test('a running server limits users and addresses, and applies a changed quota at once', async () => {
@@ -13,8 +14,8 @@ test('a running server limits users and addresses, and applies a changed quota a
   const quota = [{ name: 'hourly', requests: 1, window: '1h' }];
   const users = { bob: { secret: 'secret-of-bob', quota: 'none' } };
   writeFileSync(config, JSON.stringify({ quota, users }), { mode: 0o600 });
-  const added = await call(['user', 'add', 'ann', '--quota', '1/7d', '--data', data]);
-  const secret = printedIn(added.stdout, 'secret');
+  const added = await done(['user', 'add', 'ann', '--quota', '1/7d', '--data', data]);
+  const secret = printedIn(added, 'secret');
   const server = await startProcess(['--no-tls', '--data', data, '--config', config, '--port', '0']);
   const url = `${server.url}/articles`;
   const send = async (user?: string, key = secret): Promise<[number, string | null]> => {
