@@ -4,6 +4,7 @@ import type { KeyObject } from 'node:crypto';
 import { createDecoyKey, isRsa, type PublicKeyKind } from '../algorithms.ts';
 import { createKey, type SigningKey } from '../hmac-sha256.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import { onceEach } from '../once.ts';
 import type { Principal } from '../principal.ts';
 import type { AccountKey } from './account-key.ts';
 import type { Account, Accounts, Secret } from './accounts.ts';
@@ -58,17 +59,12 @@ interface KeyRule {
  * @param rule The keys that are accepted beside the secrets of the user. Default: none.
  */
 export function createKeyring(accounts: Accounts, scheme: string, rule?: KeyRule): FindHolder {
-  const byAccount = new WeakMap<Account, KeyHolder>();
   const byKey = new WeakMap<AccountKey, KeyHolder>();
-  const findByAccount = (account: Account): KeyHolder => {
-    const known = byAccount.get(account);
-    if (known !== undefined) return known;
+  const findByAccount = onceEach((account: Account): KeyHolder => {
     const keys = rule === undefined ? [] : Array.from(account.keys?.values() ?? []).filter(rule.ofUser);
     const principal = { name: account.name, scheme };
-    const holder = { principal, keys: [...account.secrets.map(toSecretKey), ...keys.map(toKey)] };
-    byAccount.set(account, holder);
-    return holder;
-  };
+    return { principal, keys: [...account.secrets.map(toSecretKey), ...keys.map(toKey)] };
+  });
   const findByKey = (account: Account, key: AccountKey): KeyHolder | undefined => {
     if (rule?.byId(key) !== true) return undefined;
     const known = byKey.get(key);
@@ -133,14 +129,7 @@ function hasModulus(kind: KeyKind): boolean {
 export function deriveOnce<Derived extends object>(
   derive: (secret: Buffer) => Derived,
 ): (key: SigningKey) => Derived {
-  const cache = new WeakMap<SigningKey, Derived>();
-  return (key) => {
-    const known = cache.get(key);
-    if (known !== undefined) return known;
-    const derived = key.derive(derive);
-    cache.set(key, derived);
-    return derived;
-  };
+  return onceEach((key) => key.derive(derive));
 }
 
 /** Returns whether a key has not expired. */

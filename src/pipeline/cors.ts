@@ -5,6 +5,7 @@ import type { IncomingRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { listElements } from '../http/syntax/token.ts';
 import { parseTarget } from '../http/target.ts';
+import { onceEach } from '../once.ts';
 import type { AcceptedSchemes } from '../schemes/verifier.ts';
 import { type CorsDeclaration, type CorsPolicy, toCorsPolicy } from './cors-policy.ts';
 import { listPossibleMethods, type Resource } from './resource.ts';
@@ -53,13 +54,9 @@ interface CorsParts {
 /** Creates the CORS protocol of a service. */
 export function createCors({ declared, router, schemeFields }: CorsParts): Cors {
   const byDefault = declared === undefined ? undefined : toCorsPolicy(declared);
-  const policies = new WeakMap<CorsDeclaration, CorsPolicy>();
-  const selectPolicy = (resource: Resource | undefined): CorsPolicy | undefined => {
-    if (resource?.cors === undefined) return byDefault;
-    const policy = policies.get(resource.cors) ?? toCorsPolicy(resource.cors);
-    policies.set(resource.cors, policy);
-    return policy;
-  };
+  const policyOf = onceEach(toCorsPolicy);
+  const selectPolicy = (resource: Resource | undefined): CorsPolicy | undefined =>
+    resource?.cors === undefined ? byDefault : policyOf(resource.cors);
   /** Adds what a preflight asks for, as far as it is permitted. */
   const permit = (
     { status, headers: fields }: Response,

@@ -1,4 +1,5 @@
 // Reads the keywords of schemas. What is read of a schema is kept, because every value that the schema describes needs it.
+import { onceEach } from '../../once.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
 
@@ -84,12 +85,9 @@ function locateSchema(value: unknown, at: string): LocatedSchema[] {
   return isObject(value) || typeof value === 'boolean' ? [{ value, at }] : [];
 }
 
-const texts = new WeakMap<readonly unknown[], readonly string[]>();
+const selectTexts = onceEach((list: readonly unknown[]) => list.filter((each) => typeof each === 'string'));
 
 /** Returns the texts in a list; none if it is no list. */
 export function textsIn(value: unknown): readonly string[] {
-  if (!Array.isArray(value)) return [];
-  const known = texts.get(value) ?? value.filter((each) => typeof each === 'string');
-  texts.set(value, known);
-  return known;
+  return Array.isArray(value) ? selectTexts(value) : [];
 }

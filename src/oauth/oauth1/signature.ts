@@ -8,6 +8,7 @@ import type { Problem } from '../../http/problem.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { encodeOctets } from '../../http/syntax/percent.ts';
 import { splitTarget } from '../../http/target.ts';
+import { onceEach } from '../../once.ts';
 import type { Principal } from '../../principal.ts';
 import { wholeSecond } from '../../schemes/freshness.ts';
 import { createKey } from '../../schemes/hmac/credentials.ts';
@@ -18,7 +19,6 @@ import {
   computeSignature,
   createKeyCheck,
   rsaKinds,
-  type SignatureCheck,
   withPlainBodyHash,
 } from '../../schemes/oauth1/base-string.ts';
 import type { DigestFault, Fault, Refusal, SchemeVerification } from '../../schemes/scheme.ts';
@@ -64,7 +64,6 @@ function createOAuth1Signature(
   const kind = chooseTokenKind(signedFor);
   const otherKind = kind === 'access' ? 'request' : 'access';
   const deriveSecret = createTokenSecrets(context.masterKey);
-  const findKeys = createKeyLookup();
   const isSigned = createSignatureCheck();
   const buildParts = ({ request, method, parameters }: OAuth1Presented): Part[] =>
     method === 'PLAINTEXT'
@@ -156,17 +155,8 @@ function toPrincipal({ key, scopes }: Consumer, found: Found | undefined): Princ
   return { name: user, scheme: 'oauth', lent };
 }
 
-/** Creates the function that prepares the keys of a consumer. They are prepared once, so that a registered one costs no more time. */
-function createKeyLookup(): (consumer: Consumer) => readonly Key[] {
-  const known = new WeakMap<Consumer, readonly Key[]>();
-  return (consumer) => {
-    const prepared = known.get(consumer) ?? prepareKeys(consumer);
-    known.set(consumer, prepared);
-    return prepared;
-  };
-}
-
-function prepareKeys({ secret, rsaPublicKey }: Consumer): readonly Key[] {
+/** Returns the keys of a consumer. They are prepared once, so that a registered one costs no more time. */
+const findKeys = onceEach(({ secret, rsaPublicKey }: Consumer): readonly Key[] => {
   const keys: Key[] = [];
   if (secret !== undefined) keys.push({ kind: 'secret', secret: createKey(secret) });
   if (rsaPublicKey !== undefined) {
@@ -175,7 +165,7 @@ function prepareKeys({ secret, rsaPublicKey }: Consumer): readonly Key[] {
     for (const kind of Object.values(rsaKinds)) keys.push({ kind, publicKey, rsaLength });
   }
   return keys;
-}
+});
 
 /** Returns the key that the bytes of a secret and the secret of a token make (RFC 5849 §3.4.2). */
 function keyBytes(secret: Buffer, tokenSecret: string): Buffer {
@@ -185,7 +175,7 @@ function keyBytes(secret: Buffer, tokenSecret: string): Buffer {
 /** Creates the function that returns whether a key made the signature. What depends on the key alone is computed once. */
 function createSignatureCheck(): SchemeVerification<OAuth1Presented>['verify'] {
   const prepared = deriveOnce((secret) => ({ text: `${encodeOctets(octetsOf(secret))}&` }));
-  const checks = new WeakMap<object, SignatureCheck>();
+  const checkWith = onceEach(createKeyCheck);
   return (key, message, { method, signature, tokenSecret }) => {
     const base = octetsIn(message);
     if (key.kind === 'secret') {
@@ -197,9 +187,7 @@ function createSignatureCheck(): SchemeVerification<OAuth1Presented>['verify'] {
       );
     }
     if (!isRsaMethod(method)) return false;
-    const check = checks.get(key.publicKey) ?? createKeyCheck(key.publicKey);
-    checks.set(key.publicKey, check);
-    return check(method, base, signature);
+    return checkWith(key.publicKey)(method, base, signature);
   };
 }
 

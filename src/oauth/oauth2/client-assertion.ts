@@ -1,5 +1,7 @@
 // Assertions with which clients authenticate (RFC 7523 §3, OpenID Connect Core 1.0 §9). Loaded only if one is sent or supported.
+
 import { createPublicKey } from 'node:crypto';
+import { onceEach } from '../../once.ts';
 import { jwtAlgorithms } from '../../schemes/jwt/algorithms.ts';
 import { findHmacFault, hmacAlgorithms } from '../../schemes/jwt/hmac.ts';
 import { type JwtMembers, type ParsedJwt, parseJwt } from '../../schemes/jwt/jwt.ts';
@@ -64,12 +66,7 @@ type FindAssertionFault = (
 /** Creates the verification of the assertions of clients. */
 export function createAssertions(context: AssertionContext): FindAssertionFault {
   /** The keys of each client, parsed at the first use. */
-  const parsed = new WeakMap<Client, KeySet>();
-  const keysOf = (client: Client): KeySet => {
-    const keys = parsed.get(client) ?? readClientKeys(client);
-    parsed.set(client, keys);
-    return keys;
-  };
+  const keysOf = onceEach(readClientKeys);
   return async (client, assertion, audiences) => {
     const jwt = readJwt(assertion);
     if (isJwtFault(jwt)) return jwt;
