@@ -2,9 +2,11 @@ import { algorithmNamed } from '../accounts/parse-account-key.ts';
 import { isSignatureAlgorithm } from '../algorithms.ts';
 import { readDuration } from '../duration.ts';
 import type { AuthScheme } from '../schemes/auth-scheme.ts';
+import { aws4Members } from '../schemes/aws4/options.ts';
 import { type ConfigurableScheme, namedSchemes, readScheme } from '../schemes/configured-schemes.ts';
 import { isPreset } from '../schemes/declared/presets.ts';
 import { findDefinition } from '../schemes/defined/define-scheme.ts';
+import { messageSignaturesMembers } from '../schemes/rfc9421/options.ts';
 import { filledText } from '../schemes/scheme-shapes.ts';
 import type { SigningChoices, SigningIdentity } from '../schemes/signing.ts';
 import { defaulted, type Members, membersOf, read, selectMembers, word } from '../shape/shape.ts';
@@ -20,19 +22,6 @@ export interface ReadDeclaration {
   readonly identity: SigningIdentity;
   readonly choices: SigningChoices;
 }
-
-const messageSignaturesKeys = ['components', 'window', 'nonce', 'tag', 'structuredFields'];
-const aws4Keys = [
-  'region',
-  'service',
-  'window',
-  'normalizePath',
-  'doubleEncode',
-  'plusInPath',
-  'unsignedPayload',
-  'errors',
-  'replay',
-];
 
 /**
  * Reads a declaration.
@@ -70,12 +59,13 @@ function readNamed({ type, ...members }: Members): ReadDeclaration {
 }
 
 function readMessageSignatures(members: Members): ReadDeclaration {
-  const own = ['key', 'lifetime', 'alg', 'label'];
-  read(membersOf([...messageSignaturesKeys, ...own]), members, ['scheme']);
+  const { signResponses: _, ...ofServer } = messageSignaturesMembers;
+  const names = Object.keys(ofServer);
+  read(membersOf([...names, 'key', 'lifetime', 'alg', 'label']), members, ['scheme']);
   const { lifetime, alg, label } = members;
   if (alg !== undefined && typeof alg !== 'boolean') throw new RangeError('scheme.alg must be true or false');
   return {
-    scheme: readScheme('message-signatures', selectMembers(members, messageSignaturesKeys), 'scheme'),
+    scheme: readScheme('message-signatures', selectMembers(members, names), 'scheme'),
     identity: readKey(members['key']),
     choices: {
       alg,
@@ -104,11 +94,11 @@ function readKey(value: unknown): SigningIdentity {
 }
 
 function readAws4(members: Members): ReadDeclaration {
-  const own = ['accessKeyId', 'secret', 'sessionToken', 'presign'];
-  read(membersOf([...aws4Keys, ...own]), members, ['scheme']);
+  const names = Object.keys(aws4Members);
+  read(membersOf([...names, 'accessKeyId', 'secret', 'sessionToken', 'presign']), members, ['scheme']);
   const { sessionToken, presign } = members;
   return {
-    scheme: readScheme('aws4', selectMembers(members, aws4Keys), 'scheme'),
+    scheme: readScheme('aws4', selectMembers(members, names), 'scheme'),
     identity: {
       keyId: read(filledText, members['accessKeyId'], ['scheme.accessKeyId']),
       secret: read(filledText, members['secret'], ['scheme.secret']),

@@ -16,8 +16,8 @@ function describeScopePart(description: string): Shape<string> {
   });
 }
 
-/** Describes the declaration of the scheme. */
-export const aws4Shape = object({
+/** The members of the declaration of the scheme. */
+export const aws4Members = {
   region: describeScopePart('the region of the scope'),
   service: describeScopePart('the service of the scope'),
   window: optional(windowShape),
@@ -27,7 +27,9 @@ export const aws4Shape = object({
   unsignedPayload: optional(flag('whether UNSIGNED-PAYLOAD is accepted')),
   errors: optional(word(['problem', 'aws'], 'the form of errors')),
   replay: optional(word(['allow', 'refuse'], 'whether a signature is accepted more than once')),
-} satisfies ShapesOf<Aws4Declaration>);
+} satisfies ShapesOf<Aws4Declaration>;
+
+export const aws4Shape = object(aws4Members);
 
 const defaultWindow = 900;
 

@@ -137,7 +137,7 @@ export interface MessageSignaturesOptions
 }
 
 /** Describes the declaration of the scheme. */
-export const messageSignaturesShape = object({
+export const messageSignaturesMembers = {
   components: optional(
     grammar(
       {
@@ -165,7 +165,9 @@ export const messageSignaturesShape = object({
     }),
   ),
   signResponses: optional(responseSigningShape),
-} satisfies ShapesOf<MessageSignaturesDeclaration>);
+} satisfies ShapesOf<MessageSignaturesDeclaration>;
+
+export const messageSignaturesShape = object(messageSignaturesMembers);
 
 /**
  * Reads the options of the scheme from a configuration.
