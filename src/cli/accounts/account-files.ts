@@ -3,7 +3,6 @@ import type { AccountFile, AccountFileContent } from '../../accounts/account-fil
 import { accountFiles } from '../../accounts/account-files.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
-import type { StoredSigningKey } from '../../accounts/signing-keys.ts';
 import {
   type AccountFileName,
   type AccountPlace,
@@ -28,22 +27,15 @@ const empty = { entries: new Map<string, never>(), clear: 0, mark: undefined };
 /** Empty account files, for a server without a data directory. */
 export const noAccountFiles: AccountFiles = { users: empty, clients: empty, consumers: empty };
 
-/** Applies changed signing keys. */
-interface SigningKeyUpdate {
-  readonly mark: string | undefined;
-  replace(stored: ReadonlyMap<string, StoredSigningKey>): void;
-}
-
-/** Applies changed accounts to a running server. An error is reported, and the previous accounts stay in effect. */
-export interface AccountUpdates {
-  users(stored: ReadonlyMap<string, StoredUser>): void;
-  clients(stored: ReadonlyMap<string, ClientRegistration>): void;
-  consumers(stored: ReadonlyMap<string, ConsumerRegistration>): Promise<void>;
-  /** Replaces the keys that sign tokens; undefined if none are stored. `mark` is the version in use. */
-  readonly keys?: SigningKeyUpdate | undefined;
-  /** Revokes grants and tokens. If it rejects, it is called again. */
-  readonly revoke: Revoke;
-}
+/**
+ * Watches an account file for changes since a version. After each, its content is used. An error is reported, and the previous accounts
+ * stay in effect.
+ */
+type WatchAccounts = <T>(
+  load: LoadFile<T>,
+  mark: string | undefined,
+  use: (stored: ReadonlyMap<string, T>) => void | Promise<void>,
+) => void;
 
 /**
  * Reads the account files of a data directory, or the documents with accounts.
@@ -101,36 +93,6 @@ export function plaintextPaths(place: AccountPlace, files: AccountFiles): readon
   return names.map((name) => pathIn(place, `${name}.json`));
 }
 
-/** Watches all account files for changes since they were read. Their code is loaded only now. */
-async function watchAccountFiles(
-  place: AccountPlace,
-  secretBox: SecretBox | undefined,
-  { users, clients, consumers }: AccountFiles,
-  updates: AccountUpdates,
-  onWarning: (line: string) => void,
-): Promise<readonly AccountFileWatcher[]> {
-  const [{ watchAccountFile }, { applyRevocations }] = await Promise.all([
-    import('../../accounts/watcher.ts'),
-    import('./revocation.ts'),
-  ]);
-  const watch = async <T>(
-    load: LoadFile<T>,
-    mark: string | undefined,
-    use: (stored: ReadonlyMap<string, T>) => void | Promise<void>,
-  ): Promise<AccountFileWatcher> =>
-    watchAccountFile({ place, secretBox, onWarning, accountFile: await load(), mark, use });
-  const { keys } = updates;
-  return Promise.all([
-    watch(accountFiles.users, users.mark, updates.users),
-    watch(accountFiles.clients, clients.mark, updates.clients),
-    watch(accountFiles.consumers, consumers.mark, updates.consumers),
-    watch(accountFiles.revocations, undefined, (requested) =>
-      applyRevocations(place, requested, updates.revoke),
-    ),
-    ...(keys === undefined ? [] : [watch(accountFiles.keys, keys.mark, keys.replace)]),
-  ]);
-}
-
 /** The accounts of a server, in a data directory or in documents. */
 export interface ServerAccounts {
   readonly files: AccountFiles;
@@ -138,11 +100,11 @@ export interface ServerAccounts {
   readonly plaintextPaths: readonly string[];
   /** Returns the keys that sign tokens. Generates one if there is none. */
   openSigningKeys(algorithm: SigningAlgorithm): Promise<StoredSigningKeys>;
-  /** Carries out the revocations that were requested while no server ran. */
+  /** Carries out the requested revocations. If one rejects, all are requested still. */
   applyRevocations(revoke: Revoke): Promise<void>;
-  /** Starts to watch the account files. Calls `updates` after each change, and `report` with an error. */
-  watch(updates: AccountUpdates, report: (line: string) => void): void;
-  /** Ends that. */
+  /** Returns the function that watches account files. `report` is called with an error. */
+  watch(report: (line: string) => void): WatchAccounts;
+  /** Stops watching. */
   close(): Promise<void>;
 }
 
@@ -154,7 +116,7 @@ export async function openAccounts(
   report: (line: string) => void,
 ): Promise<ServerAccounts> {
   const files = await encryptAccountFiles(place, secretBox, await reading, report);
-  let watching: Promise<readonly AccountFileWatcher[]> | undefined;
+  const watching: Promise<AccountFileWatcher>[] = [];
   return {
     files,
     plaintextPaths: plaintextPaths(place, files),
@@ -166,12 +128,16 @@ export async function openAccounts(
       const { entries } = await (await accountFiles.revocations()).read(place);
       await applyRevocations(place, entries, revoke);
     },
-    watch(updates, reportError) {
+    watch: (onWarning) => (load, mark, use) => {
+      const start = async () => {
+        const { watchAccountFile } = await import('../../accounts/watcher.ts');
+        return watchAccountFile({ place, secretBox, onWarning, accountFile: await load(), mark, use });
+      };
       // Not awaited: the server is ready before the watchers are loaded.
-      watching = watchAccountFiles(place, secretBox, files, updates, reportError);
+      watching.push(start());
     },
     async close() {
-      for (const watcher of (await watching) ?? []) await watcher.close();
+      for (const watcher of await Promise.all(watching)) await watcher.close();
     },
   };
 }

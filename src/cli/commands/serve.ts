@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { accountFiles } from '../../accounts/account-files.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import { systemClock } from '../../clock.ts';
 import { once } from '../../once.ts';
@@ -7,9 +8,9 @@ import type { Listener, Service } from '../../service/service.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import { createStoreId } from '../../store/store-id.ts';
-import type { AccountUpdates } from '../accounts/account-files.ts';
 import { noAccountFiles } from '../accounts/account-files.ts';
 import { makeCredentials, toStoredUser } from '../accounts/credentials.ts';
+import type { Revoke } from '../accounts/revocation.ts';
 import { reportError } from '../errors.ts';
 import type { LoadedModule } from '../module/load-module.ts';
 import type { RequestHook } from '../module/request-hook.ts';
@@ -128,8 +129,9 @@ async function start(prepared: Prepared, data: ServerData, composition: Composit
   saving?.catch(() => {}); // handled where it is awaited
   const { accounts: storedAccounts, place, store } = data;
   const moduleUsers = module?.users ?? new Map();
-  const accountFiles = storedAccounts?.files ?? noAccountFiles;
-  const accounts = composition.listKnownAccounts(prepared.options, { place, accountFiles, moduleUsers });
+  const files = storedAccounts?.files ?? noAccountFiles;
+  const sources = { place, accountFiles: files, moduleUsers };
+  const accounts = composition.listKnownAccounts(prepared.options, sources);
   const partner = await composition.readPartner(prepared.options, accounts);
   for (const reason of partner.unreachable) notices.warn(reason);
   const { options } = partner;
@@ -165,7 +167,8 @@ async function start(prepared: Prepared, data: ServerData, composition: Composit
   );
   opened.add(service, (each, grace = 0) => each.close({ grace }));
   await service.ready;
-  await storedAccounts?.applyRevocations((selection) => service.revokeGrants(selection));
+  const revoke: Revoke = (selection) => service.revokeGrants(selection);
+  await storedAccounts?.applyRevocations(revoke);
   const plaintext: (string | undefined)[] = [...(storedAccounts?.plaintextPaths ?? [])];
   const { plain, secure } = await open(service, options, certificate, saving);
   if (first !== undefined) {
@@ -182,21 +185,21 @@ async function start(prepared: Prepared, data: ServerData, composition: Composit
   });
   stopOnSignal(stop, process);
   if (options.untilStdinCloses) stopAtEnd(process.stdin, stop);
-  const updates: AccountUpdates = {
-    users: (stored) => service.replaceUsers(composition.allUsers(options, stored, moduleUsers)),
-    clients: (stored) => service.replaceClients(composition.allClients(options, stored, place)),
-    async consumers(entries) {
-      const all = composition.allRegistered(options, 'consumers', options.consumers, { entries, place });
-      if (all.size > 0) await data.storeMasterKey?.();
-      service.replaceConsumers(all);
-    },
-    keys: signing && {
-      mark: signing.mark,
-      replace: (stored) => service.replaceSigningKeys(signing.list(stored)),
-    },
-    revoke: (selection) => service.revokeGrants(selection),
-  };
-  storedAccounts?.watch(updates, (line) => notices.warn(redact(module, line)));
+  const watch = storedAccounts?.watch((line) => notices.warn(redact(module, line)));
+  watch?.(accountFiles.users, files.users.mark, (stored) =>
+    service.replaceUsers(composition.allUsers(options, stored, moduleUsers)),
+  );
+  watch?.(accountFiles.clients, files.clients.mark, (stored) =>
+    service.replaceClients(composition.allClients(options, stored, place)),
+  );
+  watch?.(accountFiles.consumers, files.consumers.mark, async (entries) => {
+    const all = composition.allRegistered(options, 'consumers', options.consumers, { entries, place });
+    if (all.size > 0) await data.storeMasterKey?.();
+    service.replaceConsumers(all);
+  });
+  watch?.(accountFiles.revocations, undefined, () => storedAccounts?.applyRevocations(revoke));
+  if (signing !== undefined)
+    watch?.(accountFiles.keys, signing.mark, (stored) => service.replaceSigningKeys(signing.list(stored)));
   if (certificate !== undefined && secure !== undefined) {
     const { renewCertificate } = await import('../tls/open-certificate.ts');
     renewCertificate(certificate, secure, notices.warn, process);
