@@ -94,7 +94,7 @@ const unknownKeyShape: Shape<KeyDeclaration> = grammar({}, example, (value, what
 export function parseAccountKey(id: string, declared: unknown, what: string): AccountKey {
   const fault = keyIdFault(id);
   if (fault !== undefined) throw new RangeError(`${what}: ${fault}`);
-  const key = readKeyDeclaration(declared, what);
+  const key = read(keyShape, declared, what);
   const expiry = key.until === undefined ? {} : { until: key.until };
   if ('secret' in key) {
     const { algorithm, secret, passphrase } = key;
@@ -109,11 +109,6 @@ export function parseAccountKey(id: string, declared: unknown, what: string): Ac
   const weakness = keyWeakness(publicKey);
   if (weakness !== undefined) throw new RangeError(`${what} ${weakness}`);
   return { id, algorithm, publicKey, ...expiry };
-}
-
-/** Reads the declaration of a key. Throws RangeError, with the nearest known name of a misspelt member. */
-function readKeyDeclaration(value: unknown, what: string): KeyDeclaration {
-  return read(keyShape, value, what);
 }
 
 /**

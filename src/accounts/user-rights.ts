@@ -9,12 +9,8 @@ export function isRoleName(text: string): boolean {
   return schemeNameForm.test(text);
 }
 
-/** Reads the schemes of a user: a list of names of schemes. Throws RangeError on anything else. */
-export function readUserSchemes(value: unknown, where: string): readonly string[] {
-  return readNames(value, where, 'scheme');
-}
-
-function readNames(value: unknown, where: string, what: 'scheme' | 'role'): readonly string[] {
+/** Reads the schemes or the roles of a user: a list of their names. Throws RangeError on anything else. */
+export function readUserNames(value: unknown, where: string, what: 'scheme' | 'role'): readonly string[] {
   if (!Array.isArray(value)) throw new RangeError(`${where} must be a list of names of ${what}s`);
   const names: readonly unknown[] = value;
   return names.map((name) => {
@@ -39,7 +35,7 @@ function describeNames(what: 'scheme' | 'role', description: string): Shape<read
   return grammar(
     { description, type: 'array', items: { type: 'string', pattern: schemeNameForm.source } },
     `a list of names of ${what}s`,
-    (value, where) => readNames(value, where, what),
+    (value, where) => readUserNames(value, where, what),
   );
 }
 

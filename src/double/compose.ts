@@ -6,7 +6,7 @@ import type { Response } from '../http/message.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Observer } from '../pipeline/observer.ts';
 import type { AuthScheme } from '../schemes/auth-scheme.ts';
-import { computeNoncesWindow, listSchemes } from '../service/authentication.ts';
+import { computeNonceWindow, listSchemes } from '../service/authentication.ts';
 import { defaultLimits, type ServiceOptions } from '../service/options.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
 import { checkDistinctSecrets } from '../service/user-checks.ts';
@@ -190,7 +190,7 @@ export class Core {
   /** Creates an empty set of nonces in memory. */
   #createNonces(key: Uint8Array): MemoryNonces {
     const { maxNonces: max = 10_000_000, maxNoncesPerUser: maxPerUser } = this.#options;
-    const bucketSpan = bucketSpanFor(computeNoncesWindow(this.#options, this.schemes));
+    const bucketSpan = bucketSpanFor(computeNonceWindow(this.#options, this.schemes));
     return createNonces({ bucketSpan, max, maxPerUser, key, monotonic: () => this.time.clock.steady() });
   }
 

@@ -73,7 +73,7 @@ export function createAuthentication(
   const limits = new UserRights();
   limits.replaceUsers(declared);
   const hashQueue = createHashQueue(rateLimiter);
-  const nonceWindow = computeNonceWindow(window, options, configured);
+  const nonceWindow = computeNonceWindow(options, configured);
   const nonces =
     selectStoredNonces(options, nonceWindow) ??
     createNonces({
@@ -185,14 +185,6 @@ function createExemption({ health }: ServiceOptions): ((request: IncomingRequest
   return health === undefined ? undefined : (request) => isHealthCheck(health, request);
 }
 
-/** Returns how far (ms) the dates and timestamps that come with nonces may be from the clock. */
-export function computeNoncesWindow(
-  options: Pick<ServiceOptions, 'window' | 'lifetimes' | 'oauth2'>,
-  schemes: readonly AuthScheme[],
-): number {
-  return computeNonceWindow(readWindow(options), options, schemes);
-}
-
 /** Returns the seconds by which the date of a signature may differ from the clock, by scheme. */
 export function listDateWindows(
   options: Pick<ServiceOptions, 'window' | 'lifetimes'>,
@@ -224,13 +216,13 @@ function readNotBefore({ notBefore }: ServiceOptions): number | undefined {
  * Returns how far (ms) the dates and timestamps that come with nonces may be from the clock. All nonces are counted with the
  * longest of these windows, as the file store does when it opens nonces of another window.
  */
-function computeNonceWindow(
-  window: number,
-  { lifetimes, oauth2 }: Pick<ServiceOptions, 'lifetimes' | 'oauth2'>,
+export function computeNonceWindow(
+  options: Pick<ServiceOptions, 'window' | 'lifetimes' | 'oauth2'>,
   schemes: readonly AuthScheme[],
 ): number {
-  const { oauth1Window } = readLifetimes(lifetimes);
-  return Math.max(window, oauth1Window, onceWindow(oauth2), ...schemes.map((scheme) => scheme.window));
+  const { oauth1Window } = readLifetimes(options.lifetimes);
+  const windows = schemes.map((scheme) => scheme.window);
+  return Math.max(readWindow(options), oauth1Window, onceWindow(options.oauth2), ...windows);
 }
 
 /**

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readQuotaText } from '../../accounts/quota-policy.ts';
 import { passwordFault } from '../../accounts/user-declaration.ts';
 import { userNameFault } from '../../accounts/user-name.ts';
-import { isRoleName, readUserSchemes } from '../../accounts/user-rights.ts';
+import { isRoleName, readUserNames } from '../../accounts/user-rights.ts';
 import { type StoredSecret, type StoredUser, userFile } from '../../accounts/users.ts';
 import { systemClock } from '../../clock.ts';
 import { formatCount } from '../../counted.ts';
@@ -179,7 +179,7 @@ function readOption<Value>(
 }
 
 function readSchemeList(value: unknown, what: string): readonly string[] {
-  return readUserSchemes(typeof value === 'string' ? value.split(',') : [''], what);
+  return readUserNames(typeof value === 'string' ? value.split(',') : [''], what, 'scheme');
 }
 
 function findRoleFaults(action: string, { role, flags }: UserInput): readonly string[] {

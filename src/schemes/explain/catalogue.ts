@@ -3,7 +3,7 @@
 import { fitsOne, type Key, type KeyKind, minKeys, selectSamples } from '../../accounts/keyring.ts';
 import type { MessageMistake, Presented } from '../scheme.ts';
 import { verificationTime } from './budget.ts';
-import { computePlainHash, findEmptySecretMistake, keyMistakes } from './key.ts';
+import { computeHash, findEmptySecretMistake, keyMistakes } from './key.ts';
 import { messageMistakes } from './messages.ts';
 import { encodingMistakes, findPublicKeyMistake } from './public-key.ts';
 import { type Found, type RightMessage, type Search, searchTime } from './search.ts';
@@ -74,7 +74,7 @@ function findMistake(search: Search, right: RightMessage): Found | undefined {
         );
   const [hashed] = findSigned(hashedMistakes(message));
   const [signed] = findSigned(messageMistakes(search, right));
-  if (mac?.hash !== undefined && search.isGiven(computePlainHash(mac.hash, message)))
+  if (mac?.hash !== undefined && search.isGiven(computeHash(mac.hash, message)))
     return { hint: 'the signature is a plain hash of the message, without HMAC' };
   const empty = mac && findEmptySecretMistake(presented.user, (secret) => search.isMadeWith(secret, message));
   if (empty !== undefined) return { hint: empty };

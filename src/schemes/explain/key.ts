@@ -94,11 +94,6 @@ function listHashedForms(hash: string, message: Buffer): (Buffer | string)[] {
   return [digest, digest.toString('hex'), digest.toString('base64')];
 }
 
-/** Returns the hash of the message alone, which needs no secret. */
-export function computePlainHash(hash: string, message: Buffer): Buffer {
-  return computeHash(hash, message);
-}
-
 /** Returns the keys that a client may have read from the secret by mistake. */
 function readings(secret: Buffer, mac: Mac): Reading[] {
   const { prefix = '', encoding } = mac;
@@ -269,6 +264,7 @@ function isLonger(hash: string, length: number): boolean {
   return createHash(hash).digest().length > length;
 }
 
-function computeHash(hash: string, ...parts: readonly Buffer[]): Buffer {
+/** Returns the hash of octets, such as that of a message alone, which needs no secret. */
+export function computeHash(hash: string, ...parts: readonly Buffer[]): Buffer {
   return createHash(hash).update(Buffer.concat(parts)).digest();
 }
