@@ -1,6 +1,5 @@
 import { verifyPassword } from '../../accounts/passwords.ts';
 import type { ClientSecret } from '../../accounts/registered.ts';
-import type { ClientRegistration } from '../../accounts/registration.ts';
 import { matchesSha256 } from '../../oauth/sha256.ts';
 import { listUserSecrets } from '../../service/user-checks.ts';
 import { CommandError } from '../errors.ts';
@@ -29,25 +28,13 @@ async function findOwner(
 ): Promise<string | undefined> {
   checkPlace(place);
   const { users, clients, consumers } = await readAccountFiles(place, secretBox);
-  const allUsers = [...options.users, ...moduleUsers, ...users.entries];
   // Also a secret that expires or has expired.
-  const user = allUsers.find(([, { password: _, ...declared }]) =>
-    listUserSecrets(declared).includes(secret),
-  );
-  if (user !== undefined) return `the user ${user[0]}`;
-  const allConsumers = [...options.consumers, ...consumers.entries];
-  const consumer = allConsumers.find(([, each]) => each.secret === secret);
-  if (consumer !== undefined) return `the consumer ${consumer[0]}`;
-  const client = await clientWith(secret, [...options.clients, ...clients.entries]);
-  return client === undefined ? undefined : `the client ${client}`;
-}
-
-async function clientWith(
-  secret: string,
-  clients: readonly (readonly [id: string, client: ClientRegistration])[],
-): Promise<string | undefined> {
-  for (const [id, client] of clients)
-    if (client.secret !== undefined && (await matches(secret, client.secret))) return id;
+  for (const [name, { password: _, ...user }] of [...options.users, ...moduleUsers, ...users.entries])
+    if (listUserSecrets(user).includes(secret)) return `the user ${name}`;
+  for (const [key, consumer] of [...options.consumers, ...consumers.entries])
+    if (consumer.secret === secret) return `the consumer ${key}`;
+  for (const [id, client] of [...options.clients, ...clients.entries])
+    if (client.secret !== undefined && (await matches(secret, client.secret))) return `the client ${id}`;
   return undefined;
 }
 
