@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { type Duration, readDuration } from '../duration.ts';
-import { type RequestInput, toLines } from '../http/field-lines.ts';
+import { type RequestInput, requestInputNames, toLines } from '../http/field-lines.ts';
 import { membersOf, read } from '../shape/shape.ts';
 import { type AttackRequest, type Attempt, accepted, type Case, group, toAttempt } from './attempt.ts';
 import { credentialCases } from './cases/credentials.ts';
@@ -80,14 +80,6 @@ const tables: readonly ((forger: Forger) => Iterable<Case>)[] = [
   raceCases,
 ];
 
-/** The names of the members of a request. The type checks that the list is complete. */
-const requestNames: Readonly<Record<keyof RequestInput, true>> = {
-  method: true,
-  url: true,
-  headers: true,
-  body: true,
-};
-
 /** The names of the options. The type checks that the list is complete. */
 const optionNames: Readonly<Record<keyof AttemptOptions, true>> = {
   clock: true,
@@ -100,7 +92,7 @@ const optionNames: Readonly<Record<keyof AttemptOptions, true>> = {
 
 /** Throws RangeError that names the argument that is missing or of another kind. */
 function checkArguments(request: unknown, signer: unknown, options: unknown): void {
-  const { url } = read(membersOf(Object.keys(requestNames)), request, 'the good request');
+  const { url } = read(membersOf(Object.keys(requestInputNames)), request, 'the good request');
   if (!(url instanceof URL) && !(typeof url === 'string' && URL.canParse(url)))
     throw new RangeError('url of the good request must be an absolute URL');
   if (!isSigner(signer))

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isDate } from 'node:util/types';
 import { type Clock, type DateLike, systemClock } from '../clock.ts';
-import { type RequestInput, toLines } from '../http/field-lines.ts';
+import { type RequestInput, requestInputNames, toLines } from '../http/field-lines.ts';
 import { createSign } from '../schemes/auth-scheme.ts';
 import { filledText } from '../schemes/scheme-shapes.ts';
 import type { Sign, Signature } from '../schemes/signing.ts';
@@ -75,10 +75,7 @@ export function signUrl(options: SignRequestOptions): SignedRequest {
 
 /** The names of the members beside the credentials. The type checks that the list is complete. */
 const requestNames: Readonly<Record<Exclude<keyof SignRequestOptions, 'scheme'>, true>> = {
-  method: true,
-  url: true,
-  headers: true,
-  body: true,
+  ...requestInputNames,
   target: true,
   date: true,
   nonce: true,

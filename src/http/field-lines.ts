@@ -27,6 +27,14 @@ export interface RequestInput {
   readonly body?: string | Uint8Array | undefined;
 }
 
+/** The members of a request to send. The type checks that the list is complete. */
+export const requestInputNames: Readonly<Record<keyof RequestInput, true>> = {
+  method: true,
+  url: true,
+  headers: true,
+  body: true,
+};
+
 /** Returns header fields as lines, in order. */
 export function toLines(fields: HeadersInput): readonly Line[] {
   if (isLines(fields)) return Array.isArray(fields) ? fields : Array.from(fields);
