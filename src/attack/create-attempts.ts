@@ -75,7 +75,10 @@ const tables: readonly ((forger: Forger) => Iterable<Case>)[] = [
   transportCases,
   hmacCases,
   nonceCases,
-  schemeCases,
+  messageSignatureCases,
+  aws4Cases,
+  declaredCases,
+  apiKeyCases,
   jwtCases,
   raceCases,
 ];
@@ -127,21 +130,4 @@ function control({ signGood }: Forger): Iterable<Case> {
   return group({ id: 'good-request', why, expected: accepted }, [
     ['the good request is accepted', signGood()],
   ]);
-}
-
-/** The cases of schemes that need a configuration. */
-function schemeCases(forger: Forger): Iterable<Case> {
-  const scheme = forger.signing?.scheme;
-  switch (scheme?.kind) {
-    case 'message-signatures':
-      return messageSignatureCases(forger, scheme.options);
-    case 'aws4':
-      return aws4Cases(forger, scheme.options);
-    case 'declared':
-      return declaredCases(forger, scheme.options);
-    case 'api-key':
-      return apiKeyCases(forger, scheme.options);
-    default:
-      return [];
-  }
 }

@@ -1,5 +1,4 @@
 import { fieldIn } from '../../../schemes/declared/place.ts';
-import type { ApiKeyDeclaration } from '../../../schemes/scheme-declarations.ts';
 import {
   appendLines,
   type Case,
@@ -13,7 +12,10 @@ import type { Forger } from '../../forger.ts';
 import { appendParameters } from '../../target.ts';
 
 /** API keys of which a part is missing, repeated, or in another place. */
-export function* apiKeyCases(forger: Forger, options: ApiKeyDeclaration): Generator<Case> {
+export function* apiKeyCases(forger: Forger): Generator<Case> {
+  const scheme = forger.signing?.scheme;
+  if (scheme?.kind !== 'api-key') return;
+  const { options } = scheme;
   const [userField, secretField] = [fieldIn(options.user), fieldIn(options.secret)];
   // A key alone has no parts.
   if (userField === undefined || secretField === undefined) return;

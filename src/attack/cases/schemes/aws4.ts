@@ -19,7 +19,10 @@ import type { Forger } from '../../forger.ts';
 import { alterContent, appendParameters, replaceParameter } from '../../target.ts';
 
 /** Signatures of AWS for other content, headers or scopes, and in two places. */
-export function* aws4Cases(forger: Forger, options: Aws4Options): Generator<Case> {
+export function* aws4Cases(forger: Forger): Generator<Case> {
+  const scheme = forger.signing?.scheme;
+  if (scheme?.kind !== 'aws4') return;
+  const { options } = scheme;
   yield* twoPlaces(forger);
   if (forger.signing?.choices.presign !== undefined) {
     yield* presignedCases(forger, options);

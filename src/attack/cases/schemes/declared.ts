@@ -18,7 +18,10 @@ import { appendParameters, contentBytes, replaceParameter } from '../../target.t
 import { signatureListCases } from './signature-lists.ts';
 
 /** Signatures of a declared scheme with other parts than declared. */
-export function* declaredCases(forger: Forger, declaration: Declaration): Generator<Case> {
+export function* declaredCases(forger: Forger): Generator<Case> {
+  const scheme = forger.signing?.scheme;
+  if (scheme?.kind !== 'declared') return;
+  const { options: declaration } = scheme;
   yield* otherDeclarations(forger, declaration);
   yield* separators(forger, declaration);
   yield* repeatFields(forger, declaration);

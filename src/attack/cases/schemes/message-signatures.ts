@@ -21,7 +21,10 @@ import { alterContent, contentBytes } from '../../target.ts';
 import { labelCases } from './signature-labels.ts';
 
 /** HTTP Message Signatures that are valid, but do not meet the requirements, or that can be read in two ways. */
-export function* messageSignatureCases(forger: Forger, options: MessageSignaturesOptions): Generator<Case> {
+export function* messageSignatureCases(forger: Forger): Generator<Case> {
+  const scheme = forger.signing?.scheme;
+  if (scheme?.kind !== 'message-signatures') return;
+  const { options } = scheme;
   yield* removeComponents(forger, options);
   yield* coverInvalidComponents(forger);
   yield* otherAlgorithms(forger);
