@@ -535,7 +535,7 @@ function timeRows(subject: SchemeSubject, row: Rows): void {
     'window',
   );
 
-  // A declared scheme judges the time first.
+  // Others read the content, and judge the time before that.
   if (/^(?:aws4|draft-cavage|hmac|message-signatures|oauth)$/.test(subject.scheme))
     row(
       'the date of a request without a valid signature is not judged',
