@@ -9,6 +9,7 @@ import { serve } from '../support/net/service.ts';
 import { transport } from '../support/net/transport.ts';
 import { exchange, open } from '../support/net/wire.ts';
 import { modulePath, reading } from '../support/program.ts';
+import { until } from '../support/until.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 
@@ -104,11 +105,11 @@ test('of many connections that send too many requests in one packet, all but a f
   const packet = `GET /wait HTTP/1.1\r\nHost: h\r\n\r\n${get.repeat(600)}`;
   const wires = await Promise.all(Array.from({ length: 50 }, () => open(port)));
   await Promise.all(wires.map((wire) => wire.send(packet)));
-  while (listener.connections > 16) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => listener.connections <= 16);
   release();
   const held = wires.filter(({ socket }) => !socket.destroyed);
   assert.ok(held.length >= 16);
-  while (listener.connections > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => listener.connections === 0);
   for (const wire of wires) wire.socket.destroy();
 });
 

@@ -2,17 +2,19 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { Problem } from '../../src/http/problem.ts';
 import { ListenError } from '../../src/net/listen-error.ts';
 import { listen, type ServerSocket } from '../../src/net/listener.ts';
 import { replyTo, serve } from '../support/net/service.ts';
 import { exchange, open, type Wire, WireError, type WireReply } from '../support/net/wire.ts';
+import { until } from '../support/until.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 
 /** Resolves when no connection is left. */
-async function deserted(listener: ServerSocket): Promise<void> {
-  while (listener.connections > 0) await new Promise((resolve) => setImmediate(resolve));
+function deserted(listener: ServerSocket): Promise<void> {
+  return until(() => listener.connections === 0);
 }
 
 test('a connection beyond the limit gets 503 at its first request and closes if all others are handling requests', async (t) => {
@@ -69,7 +71,7 @@ test('beyond the limit, a connection with an unread response is closed like one 
   const slow = await open(port);
   slow.socket.pause();
   await slow.send('GET /large HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(3));
-  while (requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => requests.length > 0);
   await new Promise((resolve) => setImmediate(resolve)); // by then the reply is made
   assert.equal((await exchange(port, get))[0]?.status, 200);
   slow.socket.resume();
@@ -82,7 +84,7 @@ test('beyond the limit, a connection with incomplete content is closed like one 
   const { port, requests, consumed } = await serve(t, { connections: 1 });
   const sending = await open(port);
   await sending.send('PUT /consume HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab');
-  while (requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => requests.length > 0);
   assert.equal((await exchange(port, get))[0]?.status, 200);
   assert.equal(await sending.next(), undefined);
   assert.ok(consumed[0] instanceof Problem);
@@ -241,7 +243,7 @@ test('a client that never reads is disconnected', async (t) => {
 async function drip(wire: Wire, bytes: string): Promise<void> {
   while (!wire.socket.destroyed) {
     await wire.send(bytes);
-    await new Promise((resolve) => setImmediate(resolve));
+    await setTimeout(5);
   }
 }
 
