@@ -3,9 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import test from 'node:test';
 import { modulePath, reading } from '../support/program.ts';
+import { long } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const library = modulePath('src/double/index.ts');
+const count = long ? 1000 : 300;
 
 /** In a process of its own, so that all there is in it is the doubles'. */
 const text = `
@@ -27,11 +29,11 @@ const text = `
   };
   await round(100);
   const before = await round(100);
-  const after = await round(1000);
+  const after = await round(${count});
   const growth = Object.keys(before).map((name) => [name, after[name] - before[name]]);
   console.log(JSON.stringify(Object.fromEntries(growth)));`;
 
-test('a thousand doubles one after the other leave no handle, no file and no memory behind', (t) => {
+test('hundreds of doubles one after the other leave no handle, no file and no memory behind', (t) => {
   const cwd = temporaryDirectory(t);
   const args = ['--expose-gc', ...reading, '--input-type=module', '-e', text];
   const env = { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' };

@@ -223,9 +223,10 @@ function isTried(place: string): boolean {
 
 for (const [place, send] of Object.entries(places))
   test(`a secret in any encoding is masked as ${place}`, async () => {
+    // The kinds of secrets are known in the same way wherever they stand.
+    const kinds = long ? ['secret', 'password'] : [random.pick(['secret', 'password'])];
     for (const [what, plain] of Object.entries(secrets)) {
-      // The kinds of secrets are known in the same way wherever they stand.
-      if (place !== 'another field' && what !== 'secret' && what !== 'password') continue;
+      if (place !== 'another field' && !kinds.includes(what)) continue;
       await using double = await start();
       const sent = Object.entries(encodings)
         .filter(() => isTried(place))
