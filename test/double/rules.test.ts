@@ -463,6 +463,7 @@ describe('a request that nothing matched is told the nearest stub and the first 
     ],
     [{ path: '/x', body: { customer: null } }, ordered, 'the member /customer of the content is there'],
     [{ path: '/x', user: 'ann' }, {}, 'the user is nobody, not ann'],
+    [{ path: '/x', scheme: 'basic' }, {}, 'the scheme is none, not basic'],
   ];
   for (const [match, sent, difference] of cases)
     test(difference, async () => {

@@ -683,7 +683,10 @@ export const wrongRequests: Readonly<Record<string, WrongRequests>> = {
   },
   'an API key for Bearer': {
     options: openKeys({ authorization: 'Bearer' }),
-    requests: sendIn('X-Key', { 'in a field': key }),
+    requests: {
+      ...sendIn('X-Key', { 'in a field': key }),
+      ...sendIn('Authorization', { 'another key': 'Bearer a-key-of-nobody-at-all' }),
+    },
   },
   'no credentials, explained': withoutCredentials(true),
   'no credentials': withoutCredentials(false),

@@ -38,6 +38,16 @@ test('a new user has a password, and a former secret stays valid for the grace p
   assert.equal(await done(['user', 'list', '--data', data]), '__proto__  2 valid secrets\n');
 });
 
+test('an expired secret is not counted, and a rotation leaves a user disabled', async () => {
+  const data = temporaryDirectory();
+  const secrets = [{ secret: 'now' }, { secret: 'long ago', until: new Date(1000).toISOString() }];
+  const users = JSON.stringify({ version: 1, users: { ann: { secrets, disabled: true } } });
+  writeFileSync(join(data, 'users.json'), users, { mode: 0o600 });
+  assert.equal((await call(['user', 'list', '--data', data])).stdout, 'ann  1 valid secret, disabled\n');
+  await call(['user', 'rotate', 'ann', '--data', data]);
+  assert.equal((await kept(data, 'ann')).disabled, true);
+});
+
 test('a service accepts two secrets until the grace period ends, and never three', async () => {
   const data = temporaryDirectory();
   const clock = createManualClock(Date.now());

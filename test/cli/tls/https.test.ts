@@ -132,9 +132,9 @@ test('SIGHUP does not end a server, with HTTPS or without', async () => {
 describe('the server prints one line and exits with 1 if HTTPS cannot start', () => {
   const good = given('Good');
   const other = given('Other');
-  const locked = String(
-    makeKey().export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' }),
-  );
+  const lock = { format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' } as const;
+  const locked = String(makeKey().export({ type: 'pkcs8', ...lock }));
+  const older = String(makeKey().export({ type: 'sec1', ...lock }));
   const file = (name: string, content: string): string => {
     const path = join(good.directory, name);
     writeFileSync(path, content);
@@ -171,6 +171,7 @@ describe('the server prints one line and exits with 1 if HTTPS cannot start', ()
       file('locked', locked),
       /locked: the private key is protected by/,
     ],
+    ['an older form of it', good.files.cert, file('older', older), /older: the private key is protected by/],
     ['a directory', good.directory, good.files.key, /^countersign: .* cannot be read \(EISDIR\)\n$/],
   ];
   for (const [what, cert, key, line] of cases) {
