@@ -213,6 +213,15 @@ function describeOtherScheme(request: IncomingRequest, expected: readonly Verifi
   const nearest = name && (names.find((each) => name.startsWith(each)) ?? findClosestMatch(name, names));
   const written = request.headers.get('authorization')?.slice(0, name?.length);
   const shown = name === undefined ? 'without the name of a scheme' : `with ${written}`;
+  // The fields beside a signature show which scheme is meant.
+  const meant = expected.find(({ places }) =>
+    places.some(
+      (place) =>
+        place.isDependent === true && place.in === 'header' && request.headers.has(place.name.toLowerCase()),
+    ),
+  );
+  if (meant !== undefined)
+    return `Authorization was sent ${shown}; ${listPlaces(meant).join(' or ')} is expected`;
   if (nearest !== undefined) return `Authorization was sent ${shown}; did you mean ${nearest}?`;
   const isListed = places.length > 0 && places.length <= maxListed;
   return `Authorization was sent ${shown}${isListed ? `; ${places.join(' or ')} is expected` : ''}`;

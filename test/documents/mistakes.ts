@@ -14,7 +14,7 @@ const introduction = `# Mistakes that are explained
 
 A wrong signature is compared with those of the usual mistakes, in every [scheme](schemes.md) whose message has such a part.
 The hint of the first one that reproduces it appears in the journal of the double, in the console and, with \`--explain\`, in
-the response. Mistakes of single schemes, such as the components of RFC 9421, are not listed.
+the response. A double tries many of them in pairs, too. Mistakes of single schemes, such as the components of RFC 9421, are not listed.
 `;
 
 /** The kinds of parts, as the table names them. */
@@ -51,7 +51,7 @@ const placeholders: readonly (readonly [name: string, shown: string])[] = [
 ];
 
 function shown(hint: string, kind = ''): string {
-  const general = hint.replace(/as by .*: \{instead\}/, 'as by PROGRAM: {instead}');
+  const general = hint.replace(/as by .*?(?=: \{instead\}|$)/, 'as by PROGRAM');
   const text = placeholders.reduce((rest, [name, value]) => rest.replaceAll(name, value), general);
   const named = kind === '' ? text : text.replaceAll('the part', `the ${kind}`);
   return named.replaceAll('|', '\\|').replaceAll('<', '&lt;');
@@ -75,7 +75,8 @@ const parts: readonly Part[] = [
 function listFurther(kind: string): readonly string[] {
   if (kind === 'form') return twilioMistakes.map(([hint]) => hint);
   const further = Object.entries(furtherMistakes).find(([name]) => name === kind)?.[1] ?? [];
-  return further.map(([hint]) => hint);
+  // Two mistakes at once are both in the list.
+  return further.map(([hint]) => hint).filter((hint) => !hint.includes('; and '));
 }
 
 /** Returns the page docs/mistakes.md. */

@@ -674,6 +674,259 @@ const ownScheme: WrongRequests = {
   ),
 };
 
+/** What a client signs in place of the parts of `{timestamp}|{method}|{target}|{body-sha256}`, and the secret that it uses. */
+interface SignedLines {
+  readonly time?: string;
+  readonly method?: string;
+  readonly target?: string;
+  readonly digest?: string;
+  readonly separator?: string;
+  readonly secret?: string;
+  readonly body?: string;
+}
+
+const order = '{"id":7,"name":"Zo\u00eb"}';
+const sha256 = (text: string, encoding: 'hex' | 'base64' = 'hex'): string =>
+  createHash('sha256').update(text).digest(encoding);
+const indentedOrder = sha256(JSON.stringify(JSON.parse(order), null, 2));
+
+function toLines(signed: SignedLines): WrongRequest {
+  const { time = seconds, method = 'POST', target = '/a?b=x%20y&a=1', body = order } = signed;
+  const { digest = sha256(body), separator = '|' } = signed;
+  const signature = createHmac('sha256', signed.secret ?? secret)
+    .update([time, method, target, digest].join(separator))
+    .digest('hex');
+  return {
+    target: '/a?b=x%20y&a=1',
+    headers: { ...asJson, 'X-Time': seconds, 'X-Sign': signature },
+    body,
+  };
+}
+
+const lines: WrongRequests = {
+  options: {
+    users,
+    schemes: {
+      hook: { ...partner, user: 'shop', message: '{timestamp}|{method}|{target}|{body-sha256}' },
+    },
+  },
+  requests: each<SignedLines, WrongRequest>(
+    {
+      'blanks around the separators': { separator: ' | ' },
+      'a name in front of the time': { time: `t=${seconds}` },
+      'milliseconds of ISO 8601': { time: '2026-03-01T12:00:00.123Z' },
+      'a fraction of a second': { time: `${seconds}.123` },
+      'a capital letter in the method': { method: 'Post' },
+      'other separators in the query': { target: '/a?b=x%20y;a=1' },
+      'the query written again and sorted': { target: '/a?a=1&b=x+y' },
+      'a name in front of the digest': { digest: `sha256=${sha256(order)}` },
+      'the base64 of hexadecimal digits': { digest: base64(sha256(order)) },
+      'no digest of no content': { digest: '', body: '' },
+      'JSON indented, and another separator': { digest: indentedOrder, separator: '.' },
+      'JSON indented, and milliseconds': { digest: indentedOrder, time: `${seconds}123` },
+      'JSON indented, and the secret in base64': { digest: indentedOrder, secret: base64(secret) },
+      'no content signed as {}, and the query sorted': {
+        digest: sha256('{}'),
+        body: '',
+        target: '/a?a=1&b=x%20y',
+      },
+    },
+    toLines,
+  ),
+};
+
+const members = { order: { id: 'ord_7\u00e4', note: 'b' } };
+const ofMembers: WrongRequests = {
+  options: {
+    users,
+    schemes: {
+      hook: { message: '{json:/order/id}:{json:/order/note}', signature: { field: 'X-Sign' }, user: 'shop' },
+    },
+  },
+  requests: each<string | Buffer, WrongRequest>(
+    {
+      'in Latin-1': Buffer.from('ord_7\u00e4:b', 'latin1'),
+      'other than ASCII as "?"': 'ord_7?:b',
+      'other than ASCII as in JSON': 'ord_7\\u00e4:b',
+      'percent-encoded': 'ord_7%C3%A4:b',
+      'without a prefix': '7\u00e4:b',
+      'with their names': 'id=ord_7\u00e4&note=b',
+      'as the whole object': JSON.stringify(members.order),
+      'as the whole content': JSON.stringify(members),
+    },
+    (signed) => ({ headers: { ...asJson, 'X-Sign': hex(signed) }, body: JSON.stringify(members) }),
+  ),
+};
+
+/** What a client of OAuth 1.0a signs otherwise than RFC 5849 requires. */
+interface SignedOauth {
+  readonly target?: string;
+  readonly token?: string;
+  readonly added?: readonly string[];
+  readonly order?: (pairs: readonly string[]) => readonly string[];
+  readonly uri?: (uri: string) => string;
+  readonly secret?: string;
+}
+
+const consumerSecret = 'a secret of the consumer';
+const toOauth =
+  ({ target = '/a?z=1&b=2', token, added = [], ...signed }: SignedOauth) =>
+  async ({ url }: Double): Promise<WrongRequest> => {
+    const [path, query = ''] = target.split('?');
+    const nameOf = (pair: string): string => pair.replace(/=.*/, '');
+    const sort = (pairs: readonly string[]): readonly string[] =>
+      pairs.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+    const { order = sort, uri = encodeURIComponent } = signed;
+    const protocol = [
+      'oauth_consumer_key=shop',
+      'oauth_nonce=n1',
+      'oauth_signature_method=HMAC-SHA1',
+      `oauth_timestamp=${seconds}`,
+      ...(token === undefined ? [] : [`oauth_token=${token}`]),
+    ];
+    const parameters = order([...query.split('&'), ...protocol, ...added]).join('&');
+    const base = `GET&${uri(url + path)}&${encodeURIComponent(parameters)}`;
+    const key = signed.secret ?? encodeURIComponent(consumerSecret);
+    const signature = createHmac('sha1', `${key}&`).update(base).digest('base64');
+    const fields = [...protocol, `oauth_signature=${encodeURIComponent(signature)}`];
+    const value = fields.map((pair) => pair.replace(/=(.*)/, '="$1"')).join(', ');
+    return { target, headers: { Authorization: `OAuth ${value}` } };
+  };
+const oauth: WrongRequests = {
+  options: {
+    users: { ann: {} },
+    consumers: { shop: { secret: consumerSecret, users: ['ann'], plainHttp: true } },
+  },
+  requests: each(
+    {
+      'not sorted': { order: (pairs) => pairs },
+      'a base URI that is not encoded': { uri: (uri) => uri },
+      'an object beside its members': { target: '/a?f%5Bb%5D=1', added: ['f=%5Bobject%20Object%5D'] },
+      'spaces of the secret as "+"': { secret: consumerSecret.replaceAll(' ', '+') },
+      'a callback that was not sent': { added: ['oauth_callback=oob'] },
+      'a token that is not set': { token: 'undefined' },
+    } satisfies Readonly<Record<string, SignedOauth>>,
+    toOauth,
+  ),
+};
+
+const words = 'text=%2Abold%2A+caf%C3%A9&team=T1';
+const further: Readonly<Record<string, WrongRequests>> = {
+  'lines of a declared scheme': lines,
+  'members of JSON': ofMembers,
+  'OAuth 1.0a': oauth,
+  'a form for Slack': {
+    options: slack.options,
+    requests: each(
+      {
+        'escapes in lower case': `v0:${seconds}:${words.toLowerCase().replace('t1', 'T1')}`,
+        'escapes of Latin-1': `v0:${seconds}:${words.replace('%C3%A9', '%E9')}`,
+        'decoded, but for "+"': `v0:${seconds}:${decodeURIComponent(words)}`,
+        'written again and sorted': `v0:${seconds}:team=T1&text=*bold*+caf%C3%A9`,
+        'another character after the version': `v0=${seconds}:${words}`,
+      },
+      (message) => toSlack(message, words),
+    ),
+  },
+  'content for GitHub': {
+    options: github.options,
+    requests: {
+      ...each(
+        {
+          'as Python prints its bytes': 'b\'{"tier":"Gr\\xc3\\xb6\\xc3\\x9fe \\xf0\\x9f\\x9a\\x80"}\'',
+          'escaped for HTML': accented.replaceAll('"', '&quot;'),
+        },
+        (signed) => toGithub(`sha256=${hex(signed)}`, accented),
+      ),
+      'the value of a member': toGithub(`sha256=${hex('{"b":1}')}`, '{"a":{"b":1}}'),
+      'the JSON of a form, indented': {
+        headers: { ...asForm, 'X-Hub-Signature-256': `sha256=${hex('{\n  "a": 1\n}')}` },
+        body: `payload=${encodeURIComponent('{"a":1}')}`,
+      },
+    },
+  },
+  'a form and a query for Twilio': {
+    options: twilio.options,
+    requests: {
+      ...each<(url: string) => string, (double: Double) => Promise<WrongRequest>>(
+        {
+          'the query among the form': (url) => `${url}/a?x=1a1b2x1`,
+          'https, and not sorted': (url) => `${url.replace('http:', 'https:')}/a?x=1b2a1`,
+          'https, and no query': (url) => `${url.replace('http:', 'https:')}/aa1b2`,
+        },
+        (message) =>
+          async ({ url }) => ({
+            target: '/a?x=1',
+            headers: { ...asForm, 'X-Twilio-Signature': hmac(message(url), 'sha1').toString('base64') },
+            body: 'b=2&a=1',
+          }),
+      ),
+      'the digest of other JSON': async ({ url }) => {
+        const target = `/a?bodySHA256=${sha256('{"a": 1}')}`;
+        const signature = hmac(url + target, 'sha1').toString('base64');
+        return { target, headers: { ...asJson, 'X-Twilio-Signature': signature }, body: '{"a":1}' };
+      },
+    },
+  },
+  'the host that arrived': {
+    options: { ...twilio.options, aliases: ['http://a.example'], publicUrl: 'https://hooks.example' },
+    requests: {
+      'with https': {
+        headers: {
+          ...asForm,
+          Host: 'a.example',
+          'X-Twilio-Signature': hmac('https://a.example/aa1', 'sha1').toString('base64'),
+        },
+        body: 'a=1',
+      },
+    },
+  },
+  'a secret of Standard Webhooks': {
+    options: {
+      users: { shop: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' } },
+      schemes: { hook: { preset: 'standard-webhooks', user: 'shop' } },
+    },
+    requests: {
+      'with v1 in front': {
+        headers: {
+          'webhook-id': 'msg_1',
+          'webhook-timestamp': seconds,
+          'webhook-signature': `v1,${createHmac(
+            'sha256',
+            Buffer.from('v1,whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64'),
+          )
+            .update(`msg_1.${seconds}.{}`)
+            .digest('base64')}`,
+        },
+        body: '{}',
+      },
+    },
+  },
+  'a method in front of a path': {
+    options: {
+      users,
+      schemes: { hook: { message: '{path}?{query}', signature: { field: 'X-Sign' }, user: 'shop' } },
+    },
+    requests: { 'with a blank': { target: '/a?b=1', headers: { 'X-Sign': hex('GET /a?b=1') } } },
+  },
+  'a signature in Authorization': {
+    options: { users, schemes: { partner } },
+    requests: {
+      'after the name of its algorithm': {
+        headers: { 'X-Key': 'shop', 'X-Time': seconds, Authorization: `HMAC-SHA256 ${'0a'.repeat(32)}` },
+        body: '',
+      },
+    },
+  },
+  'a key after Token': {
+    options: openKeys({ authorization: 'Token' }),
+    requests: sendIn('Authorization', {
+      'as a parameter in quotes': `Token token="${key}"`,
+      'as Python prints its bytes': `Token b'${key}'`,
+    }),
+  },
+};
+
 /** The groups of requests, by the scheme that they miss. */
 export const wrongRequests: Readonly<Record<string, WrongRequests>> = {
   'an API key in a field': inField,
@@ -707,4 +960,5 @@ export const wrongRequests: Readonly<Record<string, WrongRequests>> = {
   'the scheme hmac': ownScheme,
   AWS: awsRequests,
   'a presigned URL for Amazon S3': awsPresigned,
+  ...further,
 };

@@ -152,6 +152,6 @@ function credentialsMistake(fields: HttpHeaders): string | undefined {
   const value = fields.get('authorization') ?? fields.get('authentication');
   if (value === undefined) return undefined;
   if (/^[^\s:]+:[^\s]+$/.test(value)) return 'the scheme is missing; send "hmac " before the credentials';
-  if (/^(?:hmac|basic|bearer):/i.test(value)) return 'there is a colon after the scheme; send a space';
+  if (/^[a-z][a-z-]*: ?\S/i.test(value)) return 'there is a colon after the scheme; send a space';
   return undefined;
 }

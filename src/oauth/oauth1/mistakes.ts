@@ -80,6 +80,22 @@ export function* messageMistakes(
     'the parameters were encoded once instead of twice',
     [...[method, uri].map((each = '') => encodeOctets(each)), normalized].join('&'),
   );
+  yield mistake(
+    'the base URI was not percent-encoded in the base string',
+    [method, uri, encodeOctets(normalized)].join('&'),
+  );
+  const own = pairs.filter((pair) => queryPairs.has(pair));
+  const others = pairs.filter((pair) => !queryPairs.has(pair));
+  for (const order of [
+    [...own, ...others],
+    [...others, ...own],
+    [...own.toSorted(), ...others.toSorted()],
+    [...others.toSorted(), ...own.toSorted()],
+  ])
+    yield buildMistake(
+      'the parameters of the query and those of the protocol were not sorted together',
+      order.join('&'),
+    );
   for (const { hint, parameters } of encodingMistakes(presented, content, normalized))
     yield buildMistake(hint, parameters);
   for (const [hint, parameters] of listTextVariants(
@@ -122,6 +138,7 @@ const additionalPairs: readonly (readonly [hint: string, pair: string])[] = [
   ['oauth_signature was signed too', 'oauth_signature='],
   ['an empty oauth_token was signed, but not sent', 'oauth_token='],
   ['oauth_version was signed, but not sent', 'oauth_version=1.0'],
+  ['oauth_callback was signed, but not sent', 'oauth_callback=oob'],
 ];
 
 /** Returns the function that encodes a name or a value again, in another way. */
@@ -146,17 +163,24 @@ function buildSegments(method: string | undefined, uri: string, parameters: stri
 /**
  * Returns keys that clients make of the secrets of consumer and token by mistake.
  *
+ * @param token The token as sent; empty if there is none.
  * @param otherTokenSecret The secret that the other kind of token of this value would have.
  */
 export function keyMistakes(
   secret: Buffer,
+  token: string,
   tokenSecret: string,
   otherTokenSecret: string,
 ): (readonly [hint: string, key: Buffer])[] {
   const octets = octetsOf(secret);
   const once = encodeOctets(octets);
   const keys: readonly (readonly [hint: string, key: string])[] = [
-    ['the secret of the token was left out of the key', `${once}&`],
+    [
+      !/^(?:undefined|null|None|nil)$/.test(token)
+        ? 'the secret of the token was left out of the key'
+        : `oauth_token is ${JSON.stringify(token)}: a variable that is not set? Leave it out to sign without a token`,
+      `${once}&`,
+    ],
     ['the key was the secret of the consumer alone, without "&" and the secret of the token', octets],
     ['the key was used without its "&"', `${octets}${tokenSecret}`],
     ...['undefined', 'null', 'None'].map(
@@ -167,6 +191,10 @@ export function keyMistakes(
         ] as const,
     ),
     ['the secrets were not percent-encoded in the key', `${octets}&${tokenSecret}`],
+    [
+      'spaces of the secrets were encoded as "+" in the key; %20 is expected',
+      `${once}&${tokenSecret}`.replaceAll('%20', '+'),
+    ],
     ['the secrets were percent-encoded twice in the key', `${encodeOctets(once)}&${tokenSecret}`],
     ['the key was percent-encoded as a whole', encodeOctets(`${octets}&${tokenSecret}`)],
     ['the secrets of consumer and token were swapped in the key', `${tokenSecret}&${once}`],

@@ -6,7 +6,7 @@ import { decodeEscapes } from '../../http/syntax/percent.ts';
 import { findQuery } from '../../http/target.ts';
 import { listMembers, readJsonNode } from '../../schemes/explain/json-writers.ts';
 import { listTextVariants } from '../../schemes/explain/mistake.ts';
-import type { Pair, Steps } from '../../schemes/explain/parameter-steps.ts';
+import { type Pair, readMultipart, type Steps } from '../../schemes/explain/parameter-steps.ts';
 import { canonical, listEncodingMistakes } from '../../schemes/explain/parameters.ts';
 import { octetsOfPiece } from '../../schemes/message.ts';
 import { encodePair, normalizePairs } from '../../schemes/oauth1/base-string.ts';
@@ -110,6 +110,16 @@ export function additions(
       hint: 'realm was signed; it is the only parameter of Authorization that is not',
       parameters: [encodePair(['realm', decodeEscapes(realm)])],
     });
+  const objects = new Set(
+    [...parameters.signed, ...(parameters.form ?? [])].flatMap(
+      ([name]) => /^([^[]+)\[/.exec(name)?.[1] ?? [],
+    ),
+  );
+  if (objects.size > 0)
+    found.push({
+      hint: 'an object was signed as [object Object] beside its members: only parameters with text are signed',
+      parameters: [...objects].map((name) => encodePair([name, '[object Object]'])),
+    });
   if (parameters.form !== undefined && parameters.form.length > 0) return found;
   const octets = octetsOf(content);
   const node = readJsonNode(octets);
@@ -118,6 +128,17 @@ export function additions(
     found.push({
       hint: 'the members of the JSON were signed as parameters; only those of a form are',
       parameters: members.map(encodePair),
+    });
+  if (node !== undefined)
+    found.push({
+      hint: 'the JSON was signed as the name of a parameter; only the parameters of a form are signed',
+      parameters: [encodePair([octets, ''])],
+    });
+  const fields = readMultipart(octets);
+  if (fields !== undefined)
+    found.push({
+      hint: 'the fields of the multipart content were signed as parameters; only those of a form are',
+      parameters: fields.map(([name, value = '']) => encodePair([name, value])),
     });
   const form = /^[!-~]+$/.test(octets) && octets.includes('=') ? parseFormOctets(octets) : undefined;
   const type = request.headers.get('content-type') ?? 'missing';

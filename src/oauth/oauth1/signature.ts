@@ -129,7 +129,7 @@ function createOAuth1Signature(
       part: partMistakes,
       message: messageMistakes,
       key: (secret, { token, tokenSecret }) =>
-        keyMistakes(secret, tokenSecret, token === '' ? '' : deriveSecret(otherKind, token)),
+        keyMistakes(secret, token, tokenSecret, token === '' ? '' : deriveSecret(otherKind, token)),
       withSignature: (presented, signature) => ({ ...presented, signature, signatures: [signature] }),
       // The base string contains the token, so it is shown only where it matters.
       members: (presented, _content, reason) =>
@@ -314,7 +314,14 @@ async function bodyHashFault(
     (hash) => hash !== undefined && createHash(hash).update(content).digest('base64') === sent,
   )
     ? undefined
-    : { detail: 'oauth_body_hash does not match the content.', explain: () => ({}) };
+    : {
+        detail: 'oauth_body_hash does not match the content.',
+        explain: async () => {
+          const { explainDigest } = await import('../../schemes/explain/content.ts');
+          const form = { hash: 'sha1', format: (digest: Buffer) => digest.toString('base64') };
+          return (isLimited) => ({ hint: explainDigest(form, content, sent, isLimited) });
+        },
+      };
 }
 
 /** Reads and verifies the signed requests for one purpose. */

@@ -158,7 +158,8 @@ function readCredential(text: string): Pick<Aws4Credentials, 'accessKeyId' | 'sc
   const [, id = '', date = '', region = '', service = '', end] = credentialForm.exec(text) ?? [];
   if (end === undefined)
     return `Credential must be an access key id, a date as YYYYMMDD, a region, a service and ${scopeEnd}, separated by slashes${/%2F/i.test(text) ? ': it is percent-encoded twice' : ''}`;
-  if (end !== scopeEnd) return `Credential must end with ${scopeEnd}`;
+  if (end !== scopeEnd)
+    return `Credential must end with ${scopeEnd}${text.startsWith('"') ? '; it is in quotes' : ''}`;
   const accessKeyId = decodeName(id);
   if (accessKeyId === undefined)
     return 'the access key id is not 1 to 128 bytes of UTF-8 without control characters';

@@ -19,6 +19,7 @@ import {
   emptyHash,
   formatCanonicalRequest,
   formatStringToSign,
+  hashContent,
   hashOctets,
   headerPrefix,
   stringToSign,
@@ -38,7 +39,12 @@ import {
 } from './signing-key.ts';
 
 /** Returns the values that clients sign in place of a part. */
-export function partMistakes(part: Part, presented: Aws4Presented, options: Aws4Options): Iterable<Variant> {
+export function partMistakes(
+  part: Part,
+  presented: Aws4Presented,
+  content: Uint8Array,
+  options: Aws4Options,
+): Iterable<Variant> {
   const value = octetsOfPiece(part.value);
   switch (part.kind) {
     case 'path':
@@ -46,7 +52,7 @@ export function partMistakes(part: Part, presented: Aws4Presented, options: Aws4
     case 'query':
       return queryMistakes(value, presented);
     case 'digest':
-      return payloadMistakes(value);
+      return payloadMistakes(value, content);
     case 'header':
       return headerMistakes(part.name.slice(headerPrefix.length), presented);
     case 'host':
@@ -85,6 +91,10 @@ function pathMistakes(path: string, { request }: Aws4Presented, options: Aws4Opt
         ],
     ['spaces of the path were signed as +; they must be %20', path.replace(/%(?:25)?20/g, '+')],
     ['%2B of the path was signed as a space, %20', path.replace(/%(?<again>25)?2B/g, '%$<again>20')],
+    [
+      'the slashes of the path were percent-encoded as %2F; only other characters are',
+      path.replaceAll('/', '%2F').replace(/^%2F/, '/'),
+    ],
     ['the path was signed decoded', decodeParameter(sent.replaceAll('+', '%2B'))],
   ];
 }
@@ -100,10 +110,15 @@ function* queryMistakes(value: string, { request, presigned }: Aws4Presented): G
   yield ['X-Amz-Signature was signed as a part of the query', canonicalQuery(sent)];
 }
 
-function payloadMistakes(payloadHash: string): Variant[] {
+function payloadMistakes(payloadHash: string, content: Uint8Array): Variant[] {
   if (payloadHash === unsignedPayload)
     return [
       [`the hash of no content was signed; this request must be signed with ${unsignedPayload}`, emptyHash],
+      [
+        `the hash of the content was signed; this request must be signed with ${unsignedPayload}, as it says itself`,
+        hashContent(content),
+      ],
+      [`the line of the payload hash is empty; ${unsignedPayload} is expected`, ''],
     ];
   return [
     [`the payload hash was signed as ${unsignedPayload}, and the request does not say so`, unsignedPayload],
@@ -230,6 +245,11 @@ export function* messageMistakes(
       replaceHash(canonical.slice(canonical.lastIndexOf('\n') + 1)),
     ],
     ['the string to sign lacks the algorithm', right.slice(aws4Algorithm.length + 1)],
+    ['the string to sign lacks the scope', right.replace(`${scope}\n`, '')],
+    [
+      'the canonical request lacks its last line, the payload hash',
+      replaceHash(hashOctets(canonical.slice(0, canonical.lastIndexOf('\n')))),
+    ],
   ];
   for (const [hint, signed] of wholes)
     yield { hint, message: bytesOf(signed), differs: { name: 'string to sign', signed } };
@@ -257,6 +277,19 @@ export function keyMistakes(secret: Buffer, scope: Scope): (readonly [hint: stri
           deriveKey(prepareSecret(secret), { ...scope, date: other }),
         ] as const,
     ),
+    ...[['region', regions, 1] as const, ['service', services, 2] as const].flatMap(([what, others, at]) =>
+      others.map(
+        (other) =>
+          [
+            `the signing key was derived with the ${what} ${other}, and the scope has ${steps[at]}`,
+            chain(prefixed, steps.with(at, other)),
+          ] as const,
+      ),
+    ),
+    [
+      `the last step of the signing key is not ${scopeEnd}, in lower case`,
+      chain(prefixed, steps.with(3, scopeEnd.toUpperCase())),
+    ],
     ['the signing key was derived without the prefix AWS4 before the secret', chain(secret, steps)],
     ['the secret itself was used as the signing key', secret],
     ['the secret with the prefix AWS4 was used as the signing key', prefixed],
@@ -290,6 +323,10 @@ export function keyMistakes(secret: Buffer, scope: Scope): (readonly [hint: stri
     ),
   ];
 }
+
+/** Regions and services that examples name, with which clients derive a key for another one. */
+const regions = 'us-east-1 us-east-2 us-west-1 us-west-2 eu-west-1 eu-central-1 ap-southeast-1 us'.split(' ');
+const services = 's3 execute-api iam sts lambda es dynamodb apigateway aoss bedrock'.split(' ');
 
 /** Returns the days before and after, and another form of the date. */
 function otherDates(date: string): string[] {

@@ -67,7 +67,7 @@ export function createAws4Signature(
         encoding: 'utf8',
         key: (secret) => deriveKey(prepareSecret(secret), scope),
       }),
-      part: (part, presented) => partMistakes(part, presented, options),
+      part: (part, presented, content) => partMistakes(part, presented, content, options),
       message: messageMistakes,
       key: (secret, { credentials }) => keyMistakes(secret, credentials.scope),
       members: (presented, content) => {

@@ -6,6 +6,7 @@ import { verifyWith } from '../../algorithms.ts';
 import { findQueryValues, hasTooManyParameters, maxFormParameters } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
+import { decodeEscapes } from '../../http/syntax/percent.ts';
 import { splitTarget } from '../../http/target.ts';
 import { andThen } from '../../maybe-promise.ts';
 import type { Variant } from '../explain/mistake.ts';
@@ -181,7 +182,14 @@ function parameterFault(
   const digest = createHash('sha256').update(content).digest('hex');
   if (values.length === 1 && isSameSignature(digest, given)) return undefined;
   const detail = `The content does not have the SHA-256 in the query parameter ${digestParameter}.`;
-  return { detail, explain: () => ({ detail }) };
+  return {
+    detail,
+    explain: async () => {
+      const { explainDigest } = await import('../explain/content.ts');
+      const form = { hash: 'sha256', format: (bytes: Buffer) => bytes.toString('hex') };
+      return (isLimited) => ({ detail, hint: explainDigest(form, content, decodeEscapes(given), isLimited) });
+    },
+  };
 }
 
 /** Returns the mistakes that only declarations have: the parameter of the signature was signed, or the order of a sorted query. */

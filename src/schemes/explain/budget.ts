@@ -138,8 +138,8 @@ export interface Budgets {
   readonly changes: ExplanationBudget;
   /** For other readings of the clock. */
   readonly readings: ExplanationBudget;
-  /** For the list of mistakes that are tried with the secrets of others, and in pairs. */
-  readonly list: ExplanationBudget;
+  /** Returns that for the list of mistakes in one message that are tried with other secrets, and in pairs. */
+  readonly list: () => ExplanationBudget;
   readonly pairs: ExplanationBudget;
 }
 
@@ -147,7 +147,15 @@ export interface Budgets {
 export function createBudgets(isLimited: boolean): Budgets {
   if (isLimited) {
     const all = new ExplanationBudget();
-    return { isLimited, catalogue: all, secrets: all, changes: all, readings: all, list: all, pairs: all };
+    return {
+      isLimited,
+      catalogue: all,
+      secrets: all,
+      changes: all,
+      readings: all,
+      list: () => all,
+      pairs: all,
+    };
   }
   return {
     isLimited,
@@ -155,7 +163,7 @@ export function createBudgets(isLimited: boolean): Budgets {
     secrets: new ExplanationBudget(300_000),
     changes: new ExplanationBudget(200_000),
     readings: new ExplanationBudget(200_000),
-    list: new ExplanationBudget(),
-    pairs: new ExplanationBudget(150_000),
+    list: () => new ExplanationBudget(4 * limitedTime),
+    pairs: new ExplanationBudget(300_000),
   };
 }

@@ -1,6 +1,7 @@
 // Mistakes in contents that are parameters, or JSON that was signed as parameters.
 import { isFormType } from '../../http/headers/media-type.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
+import { findQuery } from '../../http/target.ts';
 import { readJsonNode } from './json-writers.ts';
 import { describe, type Facts, listTextVariants, type TextMistake, type Variant } from './mistake.ts';
 import { isForm, makeTexts, type Pair, type Pairs, readMembers, readMultipart } from './parameter-steps.ts';
@@ -46,6 +47,10 @@ export function* twilioVariants(value: string, facts: Facts): Generator<Variant>
   const octets = octetsOf(facts.content);
   yield* listTextVariants(twilioMistakes, 'the form', octets, value);
   yield ['the parameters of the form were left out', ''];
+  const query = findQuery(facts.target);
+  for (const both of octets === '' ? [query] : [`${query}&${octets}`, `${octets}&${query}`])
+    for (const signed of query === '' ? [] : makeTexts(both, ofTwilio))
+      yield ['the parameters of the query were signed among those of the form; they are in the URL', signed];
   yield [
     isFormType(facts.request.headers.get('content-type'))
       ? 'the form was signed as sent'

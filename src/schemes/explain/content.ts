@@ -9,15 +9,18 @@ import { parameterMistakes } from './content-parameters.ts';
 import {
   listPrinted,
   listPython,
+  listValues,
   omitMembers,
   readJsonNode,
   sortMembers,
   writeJson,
   writeUsualJson,
 } from './json-writers.ts';
+import { escapeHtml } from './key.ts';
 import { listTextVariants, type Mistake, type TextMistake, type Variant } from './mistake.ts';
 import { readForm } from './parameter-steps.ts';
 import { toObject } from './parameter-ways.ts';
+import { furtherFormMistakes } from './parameters.ts';
 import { addUnsentContent, unsent } from './unsent.ts';
 import { xmlMistake } from './xml.ts';
 
@@ -98,18 +101,28 @@ const encodings: readonly TextMistake[] = [
     (content) => bytesOf(content).toString('hex'),
   ],
   ['an object was signed instead of the text of the content', () => '[object Object]'],
+  ['the content was escaped for HTML before it was signed', (content) => escapeHtml(content)],
   [
     'the text "{signed}" was signed instead of the content: a variable that is not set?',
     (content) => (content === '' ? undefined : ['undefined', 'null', 'None', '{}', '[]', '""', 'NaN']),
   ],
 ];
 
-const again = 'the JSON was parsed and serialized again before it was signed; sign the bytes that are sent';
+/** The hint at JSON that was written again. */
+export const serializedAgain =
+  'the JSON was parsed and serialized again before it was signed; sign the bytes that are sent';
+
+/** Returns octets as Python prints bytes, without quotes. */
+function printBytes(octets: string): string {
+  const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
+  const hex = (octet: string): string => `\\x${octet.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  return octets.replace(/[^ -[\]-~]/g, (octet) => short[octet] ?? hex(octet));
+}
 
 const notations: readonly TextMistake[] = [
   [
     'the notation of bytes in Python was signed, not the content',
-    (content) => [`b'${content}'`, `b"${content}"`],
+    (content) => [content, printBytes(content)].flatMap((text) => [`b'${text}'`, `b"${text}"`]),
   ],
   [
     'the notation of the value in Python was signed, not the content that is sent',
@@ -190,16 +203,34 @@ function* omitEach(content: string): Generator<string> {
   for (const fewer of node === undefined ? [] : omitMembers(node)) yield* writeUsualJson(fewer);
 }
 
+/** The largest number of members, or elements, of which each one is signed alone. */
+const maxPicked = 16;
+
+/** Yields the values of the members of a JSON object, and of the elements of an array. */
+function* pickEach(content: string): Generator<string> {
+  const node = content.length > longestOmitted ? undefined : readJsonNode(content);
+  for (const value of node === undefined ? [] : listValues(node).slice(0, maxPicked))
+    yield* writeUsualJson(value);
+}
+
 const usualJson: readonly TextMistake[] = [
-  [again, (content) => serialize(content, false, writeUsualJson)],
-  [`${again}, with its members sorted`, (content) => serialize(content, true, writeUsualJson)],
+  [serializedAgain, (content) => serialize(content, false, writeUsualJson)],
+  [`${serializedAgain}, with its members sorted`, (content) => serialize(content, true, writeUsualJson)],
 ];
 
 const furtherJson: readonly TextMistake[] = [
-  [again, (content) => serialize(content, false, writeJson)],
-  [`${again}, with its members sorted`, (content) => serialize(content, true, writeJson)],
-  [again, (content) => [...serialize(content, false, writeUsualJson)].map((text) => `${text}\n`)],
+  [serializedAgain, (content) => serialize(content, false, writeJson)],
+  [`${serializedAgain}, with its members sorted`, (content) => serialize(content, true, writeJson)],
+  [serializedAgain, (content) => [...serialize(content, false, writeUsualJson)].map((text) => `${text}\n`)],
   ['a member of the JSON was added after signing', omitEach],
+  ['only the value of one member of the JSON was signed, not the content that is sent', pickEach],
+  [
+    'the JSON in the only parameter of the form was parsed and serialized again; sign the bytes of the form that are sent',
+    function* (content) {
+      const [pair, ...others] = readForm(content) ?? [];
+      if (others.length === 0) yield* serialize(pair?.[1] ?? '', false, writeUsualJson);
+    },
+  ],
 ];
 
 /** The lengths (bytes) after which contents are cut: each that is short, then those of buffers. */
@@ -242,6 +273,7 @@ const usualContents: readonly TextMistake[] = [
 /** Further ones: there may be thousands. */
 const furtherContents: readonly TextMistake[] = limitLength([
   ...furtherJson,
+  ...furtherFormMistakes,
   ['the content was compressed before it was signed; sign the bytes that are sent', compress],
   [unsent, addUnsentContent],
   ...cuts,
@@ -304,19 +336,31 @@ export function* digestMistakes({ hash, format }: DigestForm, sent: Uint8Array):
   yield ['the digest of the content was signed in base64', digest.toString('base64')];
   yield ['the digest of the content was signed in hexadecimal', digest.toString('hex')];
   yield ['the digest of the content was signed in upper case', digest.toString('hex').toUpperCase()];
+  yield [
+    content.length === 0
+      ? 'the digest of the content was left out: content that is empty has a digest, too'
+      : 'the digest of the content was left out',
+    '',
+  ];
+  yield ['the content was signed instead of its digest', content];
+  for (const [hint, value] of listTextVariants(usualContents, 'the content', octetsOf(content)))
+    yield [hint, digestOf(hash, value)];
   yield ['the digest of the content was signed as base64url', digest.toString('base64url')];
   yield ['the digest of the content was signed as bytes', digest];
   yield ['the digest of the content was hashed again', digestOf(hash, digest.toString('hex'))];
   yield ['the digest of the content was hashed again', digestOf(hash, digest)];
-  yield ['the content was signed instead of its digest', content];
-  yield ['the digest of the content was left out', ''];
+  yield [
+    'the digest of the content was signed as the base64 of its hexadecimal digits',
+    Buffer.from(digest.toString('hex')).toString('base64'),
+  ];
+  yield ['the base64 of the content was signed instead of its digest', content.toString('base64')];
+  for (const name of [`SHA-${digest.length * 8}=`, `sha-${digest.length * 8}=`, `${hash}=`, `${hash}:`])
+    yield ['the name of the hash was signed in front of the digest', name + format(digest)];
   for (const word of ['undefined', 'null', 'None'])
     yield [`the text "${word}" was signed instead of the digest: a variable that is not set?`, word];
   for (const other of ['sha256', 'sha512', 'sha384', 'sha1', 'md5'])
     if (other !== hash)
       yield [`${other.toUpperCase()} was used for the digest of the content`, digestOf(other, content)];
-  for (const [hint, value] of listTextVariants(usualContents, 'the content', octetsOf(content)))
-    yield [hint, digestOf(hash, value)];
 }
 
 /** Returns the mistake behind a digest that the content does not have; undefined if none is recognized. */

@@ -51,7 +51,7 @@ export const escapeMistakes: readonly Mistake[] = [
 export const inLowerCase: Mistake = ['{part} was signed in lower case', (text) => text.toLowerCase()];
 
 /** Returns a text whose escapes of UTF-8 are those of Latin-1, and of `escape` of JavaScript (ECMA-262 §B.2.1.1). */
-function encodeInLatin1(text: string): string[] {
+export function encodeInLatin1(text: string): string[] {
   const write = (format: (code: number) => string): string =>
     text.replace(/(?:%[89A-F][0-9A-F])+/gi, (octets) => {
       const characters = Buffer.from(decodeEscapes(octets), 'latin1').toString('utf8');

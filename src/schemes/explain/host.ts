@@ -58,8 +58,12 @@ export const hostMistakes: readonly Mistake[] = [
   ],
   [
     'the host was signed in another letter case',
-    (host, facts) => [host.toLowerCase(), facts.host, host.toUpperCase()],
+    (host, facts) =>
+      [host.toLowerCase(), facts.host, host.toUpperCase()].filter(
+        (other) => other.toLowerCase() === host.toLowerCase(),
+      ),
   ],
+  ['the host that arrived, {authority}, was signed in place of the public one', (_, facts) => facts.host],
   ['the scheme was signed with the host', (host) => [`https://${host}`, `http://${host}`]],
   ['the public host was signed, in front of a proxy', (_, facts) => listForwardedHosts(facts)],
   ['the host was signed as localhost', (host) => host.replace(/^127\.0\.0\.1/, 'localhost')],
@@ -82,11 +86,14 @@ export const hostMistakes: readonly Mistake[] = [
 
 /** The mistakes in a host that are tried last, because they are many. */
 export const furtherHostMistakes: readonly Mistake[] = [
+  ['the host was signed with a slash at its end', (host) => `${host}/`],
   [
     'another name or port of this machine was signed as the host: {authority}',
     (host) => {
       const port = /:\d+$/.exec(host)?.[0] ?? '';
-      return localHosts.flatMap((name) => [port, '', ...usualPorts].map((each) => name + each));
+      return [host.replace(/:\d+$/, ''), ...localHosts].flatMap((name) =>
+        [port, '', ...usualPorts].map((each) => name + each),
+      );
     },
   ],
 ];

@@ -23,6 +23,12 @@ export function createObject(members: Iterable<readonly [name: string, value: Js
   };
 }
 
+/** Returns the values of the members of an object, and the elements of an array; none of other values. */
+export function listValues(node: JsonNode): readonly JsonNode[] {
+  if (node.kind === 'array') return node.items;
+  return node.kind === 'object' ? Array.from(node.members.values(), ({ value }) => value) : [];
+}
+
 /** Where a program writes white space. */
 interface Layout {
   /** The text after a comma, and around a colon. */

@@ -41,6 +41,20 @@ export function keyMistakes(
   ];
 }
 
+/** The number of readings of a secret that are tried together with mistakes in the message. */
+const maxTogether = 16;
+
+/** Returns the likely readings of a secret, and the keys that they result in. */
+export function listMisread(
+  secret: Buffer,
+  mac: Mac,
+  further: readonly Reading[],
+): (readonly [hint: string, key: Buffer])[] {
+  return [...further.slice(0, maxTogether / 2), ...readings(secret, mac)]
+    .flatMap(([hint, key]) => (key === undefined ? [] : [[hint, key] as const]))
+    .slice(0, maxTogether);
+}
+
 /** Returns the signatures of the mistakes in the computation of an HMAC. */
 function macMistakes(
   hash: string,
@@ -104,6 +118,11 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
   // Through the scheme, so that a scheme that derives a key derives it from the secret as misread.
   const misread = (changed: string | Buffer): Buffer | undefined =>
     encoding === 'utf8' ? mac.key(Buffer.from(changed)) : Buffer.from(changed);
+  // As programs decode that ignore other characters (RFC 4648 §3.3).
+  const decodeAny = (from: string): Buffer | undefined => {
+    const bytes = requireUnguessable(Buffer.from(from, 'base64'));
+    return bytes && misread(bytes);
+  };
   const prepareDecoded = (from: string, form: 'hex' | 'base64' | 'latin1'): Buffer | undefined => {
     const bytes = decodeSecret(from, form);
     return bytes && misread(bytes);
@@ -121,7 +140,7 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     [`the prefix ${prefix} was not removed from the secret`, prefix === '' ? undefined : secret],
     [
       'the secret was decoded from base64; use its characters as the key',
-      encoding === 'base64' ? undefined : prepareDecoded(bare, 'base64'),
+      encoding === 'base64' ? undefined : decodeAny(bare),
     ],
     [
       'the secret was decoded from hexadecimal; use its characters as the key',
@@ -134,6 +153,10 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     [
       `the secret was decoded from base64 with its prefix ${prefix}`,
       prefix === '' || encoding !== 'base64' ? undefined : requireUnguessable(Buffer.from(text, 'base64')),
+    ],
+    [
+      `"v1," was decoded from base64 with the secret; remove it with ${prefix}`,
+      prefix === '' || encoding !== 'base64' ? undefined : decodeAny(`v1,${text}`),
     ],
     ['the secret was encoded in Latin-1 instead of UTF-8', prepareDecoded(bare, 'latin1')],
   ];
@@ -162,6 +185,7 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     ['the secret was escaped for HTML', escapeHtml(bare)],
     ['the secret was escaped for JSON', JSON.stringify(bare).slice(1, -1).replaceAll('/', '\\/')],
     ['the padding "=" of the secret was lost', guarded(bare.replace(/(?<!=)=+$/, ''))],
+    ['the key was the secret with "&" at its end, as in OAuth 1.0a', `${bare}&`],
   ];
   return [
     ...decoded,
@@ -173,7 +197,8 @@ function encodeBase64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-function escapeHtml(text: string): string {
+/** Escapes a text as HTML requires. */
+export function escapeHtml(text: string): string {
   const entities: Readonly<Record<string, string>> = {
     '&': '&amp;',
     '<': '&lt;',

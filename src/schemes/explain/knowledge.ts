@@ -5,16 +5,19 @@ import type { AccountKey } from '../../accounts/account-key.ts';
 import { fitsOne, type Key, toKey } from '../../accounts/keyring.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { describeOtherSecret, describeUnknown, otherSecrets } from '../known-secrets.ts';
-import { messageBytes, type Part } from '../message.ts';
+import { messageBytes, type Part, type Piece } from '../message.ts';
 import type { MessageMistake } from '../scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { type ExplanationBudget, selectLongest, verificationTime } from './budget.ts';
+import { serializedAgain } from './content.ts';
 import { listPublicHostMistakes } from './host.ts';
-import { listMasked } from './key.ts';
-import { messageMistakes } from './messages.ts';
+import { listMasked, listMisread, signWith } from './key.ts';
+import { messageMistakes, takeTurns } from './messages.ts';
 import { formatLabel, listVariants } from './mistake.ts';
+import { furtherVariantsOfPart } from './parts.ts';
 import { type Found, type RightMessage, type Search, searchTime } from './search.ts';
 import { furtherReadings, millisecondReadings, readings, rewrittenTimes } from './times.ts';
+import { omissions, separatorMistakes } from './whole.ts';
 
 /** The largest number of secrets that are tried with all mistakes. */
 const maxTried = 32;
@@ -30,13 +33,16 @@ export function findByKnowledge(search: Search): Found | undefined {
     holder === undefined && presented.user !== ''
       ? describeUnknown(owner, presented.user, knowledge)
       : undefined;
-  const all = messages.map((right): Found | undefined => {
-    const isTried = Math.max(right.message.length, content.length) <= selectLongest(budgets.isLimited);
-    const found = isTried ? findInMessage(search, right, knowledge, user) : undefined;
-    if (unknown === undefined) return found;
-    return { ...found, hint: found === undefined ? unknown : `${unknown}; ${found.hint}` };
-  });
-  return all.find((each) => each?.message !== undefined) ?? all.find((each) => each !== undefined);
+  const tried = messages.filter(
+    ({ message }) => Math.max(message.length, content.length) <= selectLongest(budgets.isLimited),
+  );
+  const all = tried.flatMap((right) => findInMessage(search, right, knowledge, user) ?? []);
+  const found =
+    all.find(({ message }) => message !== undefined) ??
+    all[0] ??
+    findTogether(search, tried, knowledge, user);
+  if (unknown === undefined) return found;
+  return { ...found, hint: found === undefined ? unknown : `${unknown}; ${found.hint}` };
 }
 
 /** The hint at a secret that was copied from where it is shown in part. */
@@ -51,20 +57,17 @@ function findInMessage(
   user: string,
 ): Found | undefined {
   const { wrong, budgets, messages, assemble } = search;
-  const { kinds, signatures, time } = wrong.presented;
+  const { time } = wrong.presented;
   const { owner } = wrong.scheme.rules;
   const { parts } = right;
-  const keys = (wrong.holder?.keys ?? []).filter(
-    (key) => kinds.includes(key.kind) && fitsOne(key, signatures),
-  );
-  const firstSigned = createFinder(search, keys);
+  const firstSigned = createFinder(search, listOwnKeys(search));
   const rights = messages.map(({ message }) => ({ hint: '', message }));
   const isMaskedSecret = ({ secret, owner: of, name }: KnownSecret): boolean =>
     of === (owner ?? 'user') &&
     name === user &&
     listMasked(secret).some((text) => findMade(search, text, rights) !== undefined);
   const others = otherSecrets(knowledge, user, owner);
-  const first =
+  return (
     findOtherKey(search) ??
     findSigner(search, others, user, rights) ??
     (search.mac !== undefined && !budgets.isLimited && knowledge.secrets.some(isMaskedSecret)
@@ -74,16 +77,49 @@ function findInMessage(
     firstSigned(readings(parts, time, furtherReadings, assemble), budgets.changes) ??
     firstSigned(rewrittenTimes(parts, time, assemble), budgets.changes) ??
     firstSigned(readings(parts, time, millisecondReadings, assemble), budgets.readings) ??
-    firstSigned(digestsOfContent(search, parts), budgets.catalogue);
-  if (first !== undefined || budgets.pairs.isExhausted) return first;
-  const mistakes = budgets.list.matching(
-    messageMistakes(search, right),
-    (mistake) => 3 * verificationTime('secret', mistake.message.length),
-    () => true,
+    firstSigned(digestsOfContent(search, parts), budgets.catalogue)
   );
+}
+
+/** Returns the keys of the holder that may have made the signature. */
+function listOwnKeys({ wrong: { holder, presented } }: Search): readonly Key[] {
+  const { kinds, signatures } = presented;
+  return (holder?.keys ?? []).filter((key) => kinds.includes(key.kind) && fitsOne(key, signatures));
+}
+
+/** Finds two mistakes that were made together, in one of these messages and with another key, or in two places. */
+function findTogether(
+  search: Search,
+  rights: readonly RightMessage[],
+  knowledge: TraceKnowledge,
+  user: string,
+): Found | undefined {
+  const { wrong, budgets } = search;
+  if (budgets.pairs.isExhausted) return undefined;
+  const keys = listOwnKeys(search);
+  const lists = rights.map((right) => ({
+    parts: right.parts,
+    mistakes: budgets.list().matching(
+      messageMistakes(search, right),
+      (mistake) => 3 * verificationTime('secret', mistake.message.length),
+      () => true,
+    ),
+  }));
+  const mistakes = lists.flatMap((list) => list.mistakes);
+  const others = otherSecrets(knowledge, user, wrong.scheme.rules.owner).slice(-maxTried);
   return (
-    findSigner(search, others.slice(-maxTried), user, mistakes) ??
-    firstSigned(pairs(search, parts, mistakes), budgets.pairs)
+    findSigner(search, others, user, mistakes) ??
+    findMisread(search, keys, mistakes) ??
+    createFinder(search, keys)(
+      takeTurns(
+        lists.flatMap((list) =>
+          [pairs, likelyPairs, withStructure, withTimes].map((make) =>
+            make(search, list.parts, list.mistakes),
+          ),
+        ),
+      ),
+      budgets.pairs,
+    )
   );
 }
 
@@ -130,6 +166,29 @@ function findSigner(
     const hint = describeOtherSecret(known, user, search.wrong.scheme.rules.owner);
     return mistake.hint === '' ? { hint } : { ...mistake, hint: `${hint}; and ${mistake.hint}` };
   }
+  return undefined;
+}
+
+/** Finds a mistake in the message that was signed with a secret of the user that was misread. */
+function findMisread(
+  { wrong: { scheme, presented }, mac, budgets, isGiven }: Search,
+  keys: readonly Key[],
+  mistakes: readonly MessageMistake[],
+): Found | undefined {
+  if (mac === undefined || (mac.hash === undefined && mac.sign === undefined)) return undefined;
+  const misread = keys.flatMap((key) =>
+    key.kind === 'secret'
+      ? key.secret.derive((secret) =>
+          listMisread(secret, mac, scheme.mistakes?.key?.(secret, presented) ?? []),
+        )
+      : [],
+  );
+  for (const mistake of mistakes)
+    for (const [hint, key] of misread) {
+      if (!budgets.secrets.spend(verificationTime('secret', mistake.message.length))) return undefined;
+      if (isGiven(signWith(mac, key, mistake.message)))
+        return { ...mistake, hint: `${hint}; and ${mistake.hint}` };
+    }
   return undefined;
 }
 
@@ -200,28 +259,98 @@ function digestsOfContent({ wrong, content, assemble }: Search, parts: readonly 
   });
 }
 
-/** Builds messages with two mistakes, in different parts. There may be thousands, so they are built one by one. */
-function* pairs(
+/** A mistake in one part. */
+interface InPart {
+  readonly hint: string;
+  readonly name: string;
+  readonly signed: Piece;
+}
+
+/** The number of forms of one mistake in one part that are tried together with others. */
+const maxForms = 16;
+
+/** Returns the mistakes in one part, each in its most likely forms. */
+function listInParts(mistakes: readonly MessageMistake[]): readonly InPart[] {
+  const forms = new Map<string, number>();
+  return mistakes.flatMap(({ hint, differs }) => {
+    if (differs === undefined) return [];
+    const key = `${differs.name} ${hint}`;
+    const count = forms.get(key) ?? 0;
+    forms.set(key, count + 1);
+    return count < maxForms ? [{ hint, ...differs }] : [];
+  });
+}
+
+/** The number of mistakes in one part that are tried with others in the text between the parts. */
+const maxStructured = 64;
+
+/** Builds messages with a mistake in one part, and with other separators or without another part. */
+function* withStructure(
   { assemble }: Search,
   parts: readonly Part[],
   mistakes: readonly MessageMistake[],
 ): Generator<MessageMistake> {
-  const single = mistakes.flatMap(({ hint, differs }) =>
-    differs === undefined ? [] : [{ hint, ...differs }],
-  );
-  for (const [at, one] of single.entries())
-    for (const other of single.slice(at + 1)) {
-      if (other.name === one.name) continue;
+  for (const { hint, name, signed } of listInParts(mistakes).slice(0, maxStructured)) {
+    const changed = parts.map((part) => (part.name === name ? { ...part, value: signed } : part));
+    for (const made of [...separatorMistakes(changed, assemble), ...omissions(changed, assemble)])
+      yield { hint: `${made.hint}; and ${hint}`, message: made.message };
+  }
+}
+
+/** Builds messages with JSON that was serialized again, and a time that was signed in a form with more digits. */
+function* withTimes(
+  { assemble, facts }: Search,
+  parts: readonly Part[],
+  mistakes: readonly MessageMistake[],
+): Generator<MessageMistake> {
+  const at = parts.findIndex(({ kind }) => kind === 'time');
+  const time = parts[at];
+  if (time === undefined) return;
+  for (const { hint, name, signed } of listInParts(mistakes).filter((each) => each.hint === serializedAgain))
+    for (const [other, value] of furtherVariantsOfPart(time, facts)) {
       const changed = parts.map((part) =>
-        part.name === one.name
-          ? { ...part, value: one.signed }
-          : part.name === other.name
-            ? { ...part, value: other.signed }
-            : part,
+        part === time ? { ...part, value } : part.name === name ? { ...part, value: signed } : part,
       );
-      yield {
-        hint: `${other.hint}; and ${one.hint}`,
-        message: messageBytes(assemble(changed)),
-      };
+      yield { hint: `${other}; and ${hint}`, message: messageBytes(assemble(changed)) };
     }
+}
+
+/** Builds messages with a mistake of the first ones, and any other one. There may be thousands, so they are built one by one. */
+function* pairs(
+  search: Search,
+  parts: readonly Part[],
+  mistakes: readonly MessageMistake[],
+): Generator<MessageMistake> {
+  const single = listInParts(mistakes);
+  for (const [at, one] of single.entries())
+    for (const other of single.slice(at + 1)) yield* makeTwo(search, parts, one, other);
+}
+
+/** Builds messages with two mistakes, of which both are likely. */
+function* likelyPairs(
+  search: Search,
+  parts: readonly Part[],
+  mistakes: readonly MessageMistake[],
+): Generator<MessageMistake> {
+  const single = listInParts(mistakes);
+  for (const [at, other] of single.entries())
+    for (const one of single.slice(0, at)) yield* makeTwo(search, parts, one, other);
+}
+
+/** Yields the message with two mistakes, unless they are in the same part. */
+function* makeTwo(
+  { assemble }: Search,
+  parts: readonly Part[],
+  one: InPart,
+  other: InPart,
+): Generator<MessageMistake> {
+  if (other.name === one.name) return;
+  const changed = parts.map((part) =>
+    part.name === one.name
+      ? { ...part, value: one.signed }
+      : part.name === other.name
+        ? { ...part, value: other.signed }
+        : part,
+  );
+  yield { hint: `${other.hint}; and ${one.hint}`, message: messageBytes(assemble(changed)) };
 }

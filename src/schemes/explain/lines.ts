@@ -188,6 +188,13 @@ export const libraryValues: ReadonlyMap<string, readonly string[]> = new Map([
       'application/octet-stream',
       'text/plain',
       'text/plain;charset=UTF-8',
+      'binary/octet-stream',
+      'image/png',
+      'image/jpeg',
+      'application/pdf',
+      'text/html',
+      'text/csv',
+      'application/xml',
     ],
   ],
 ]);

@@ -11,7 +11,9 @@ import type { RightMessage, Search } from './search.ts';
 import { readings, usualReadings } from './times.ts';
 import {
   additions,
+  doubleOmissions,
   endMistakes,
+  memberMistakes,
   omissions,
   orderMistakes,
   separatorMistakes,
@@ -66,6 +68,8 @@ function* buildMistakes(search: Search, { parts, message }: RightMessage): Gener
   // The order of the parts of a canonical form is that of the form.
   if (scheme.join === undefined) yield* orderMistakes(parts, assemble);
   yield* wholeMistakes(message);
+  yield* doubleOmissions(parts, assemble);
+  yield* memberMistakes(parts, content, assemble);
   yield* additions(parts, facts, presented.user, assemble);
   // To build them takes longer than a server has.
   if (wrong.knowledge?.isLimited === false)
@@ -92,7 +96,7 @@ function* changeUrl(parts: readonly Part[], { facts, assemble }: Search): Genera
 }
 
 /** Yields the first item of each list, then the second ones: a budget that ends early has tried the likely ones of each. */
-function* takeTurns<Item>(lists: readonly Iterable<Item>[]): Generator<Item> {
+export function* takeTurns<Item>(lists: readonly Iterable<Item>[]): Generator<Item> {
   let iterators = lists.map((list) => list[Symbol.iterator]());
   while (iterators.length > 0) {
     const left: Iterator<Item>[] = [];

@@ -1,7 +1,7 @@
 // The ways in which programs make the steps of parameters, each with the hint at it.
 
 import type { JsonNode } from '../../http/json.ts';
-import { decodeEscapes, encodeOctets } from '../../http/syntax/percent.ts';
+import { decodeEscapes, encodeOctets, mapEscapes } from '../../http/syntax/percent.ts';
 import { encoders } from './encoders.ts';
 import { createObject, numberNotations, readJsonNode, writeUsualJson } from './json-writers.ts';
 import { permutations } from './mistake.ts';
@@ -115,6 +115,14 @@ export const selections: readonly Row[] = [
   ],
 ];
 
+const lineFeed = (ending: string): string => (ending.startsWith('%') ? '%0A' : '\n');
+
+const pythonWords: ReadonlyMap<string, string> = new Map([
+  ['true', 'True'],
+  ['false', 'False'],
+  ['null', 'None'],
+]);
+
 /** Lists and numbers in other forms, and a parameter that is missing. */
 export const rewritings: readonly Row[] = [
   [
@@ -133,6 +141,20 @@ export const rewritings: readonly Row[] = [
     { select: joinEach('%2C') },
   ],
   ['numbers{in} were signed in another notation', { select: rewriteNumbers }],
+  [
+    'values{in} were signed as Python writes them: True, False and None',
+    {
+      select: (pairs) => [pairs.map(([name, value]): Pair => [name, pythonWords.get(value ?? '') ?? value])],
+    },
+  ],
+  [
+    'line endings{in} were signed as LF, and sent as CR LF',
+    {
+      select: (pairs) => [
+        pairs.map(([name, value]): Pair => [name, value?.replace(/\r\n|%0D%0A/gi, lineFeed)]),
+      ],
+    },
+  ],
   ['the parameter {parameter} was left out, or added after signing', { select: omitEach }],
 ];
 
@@ -244,7 +266,19 @@ export const writings: readonly Row[] = [
   ['the parameters{of} were joined with "="', { write: joinWith('=', '') }],
   ['the parameters{of} were joined with "&"', { write: joinWith('', '&') }],
   ['the parameters{of} were joined with ":"', { write: joinWith(':', '') }],
+  [
+    'the parameters{of} were joined with other separators than "=" and "&"',
+    ...[';', '|', ',', '\n', '; ', ', '].map((outer) => ({ write: joinWith('=', outer) })),
+    ...['&', ';', '|', ',', '\n'].map((outer) => ({ write: joinWith(':', outer) })),
+  ],
   ['only the values{of} were signed', { write: (pairs) => [pairs.map(textOf).join('')] }],
+  [
+    'only the values{of} were signed, joined with another text',
+    ...['&', ',', '|', ':', '.', '\n', '+', '-'].map((outer) => ({
+      write: (pairs: Pairs) => [pairs.map(textOf).join(outer)],
+    })),
+  ],
+  ['a separator was signed in front of the parameters{of}', { write: (pairs) => [`&${writeQuery(pairs)}`] }],
   ['only the names{of} were signed', { write: (pairs) => [pairs.map(nameOf).join('')] }],
   [
     '"&" between the parameters{of} was escaped for HTML',
@@ -276,6 +310,11 @@ function toUtf8(octets: string): string {
 }
 
 // Ways to decode and to encode.
+
+/** Writes escapes with digits in lower case. */
+export function toLowerCaseEscapes(octets: string): string {
+  return mapEscapes(octets, (octet) => octet.toLowerCase());
+}
 
 const twice: Convert = (octets) => encodeOctets(encodeOctets(octets));
 

@@ -1,7 +1,8 @@
 // The mistakes in the parameters of each place: a query, a form, and those that AWS, OAuth 1.0a and Twilio sign.
 
-import { encodeOctets } from '../../http/syntax/percent.ts';
+import { decodeEscapes, encodeOctets } from '../../http/syntax/percent.ts';
 import { encoders } from './encoders.ts';
+import { encodeInLatin1 } from './escapes.ts';
 import type { TextMistake } from './mistake.ts';
 import {
   all,
@@ -30,6 +31,7 @@ import {
   sortBy,
   sortByNameAndValue,
   textOf,
+  toLowerCaseEscapes,
   writeObjects,
   writePair,
   writeQuery,
@@ -68,7 +70,11 @@ const objects: Partial<Steps> = {
   order: all,
   write: writeObjects,
 };
-const asObjects: Row = ['the parameters{of} were signed as JSON', objects];
+const asObjects: Row = [
+  'the parameters{of} were signed as JSON',
+  objects,
+  { ...objects, order: sortByNameAndValue },
+];
 
 /** As many partners sign parameters. */
 const decodedWithout: Row = [
@@ -113,14 +119,25 @@ export const queryEncodings = listMistakes('query', asSent, [
   ...listEncodings(asSent),
 ]);
 
+/** A form that is signed as it is sent. */
+const ofForm: Steps = { ...asSent, split: splitForm };
+
 /** The mistakes in a form that is signed as it is sent. */
-export const formMistakes = listMistakes('form', { ...asSent, split: splitForm }, [
+export const formMistakes = listMistakes('form', ofForm, [
+  [
+    'the form was decoded before it was signed',
+    ...[decodeForm, decodeEscapes].map((decode) => ({ decode, write: joinWith('=', '&') })),
+  ],
+  ['the escapes of the form were signed in lower case', { encode: toLowerCaseEscapes }],
+  [
+    'the form was percent-encoded in Latin-1 before it was signed; UTF-8 is expected',
+    ...[0, 1].map((at) => ({ encode: (octets: string) => encodeInLatin1(octets)[at] })),
+  ],
   ...listEncoders(
     (name) =>
       `the form was parsed and serialized again before it was signed, as by ${name}: {instead}; sign the bytes that are sent`,
     { write: joinWith('=', '&') },
   ),
-  ['the form was decoded before it was signed', { decode: decodeForm, write: joinWith('=', '&') }],
   areSorted,
   [
     'the value of the only parameter of the form was signed; sign the bytes of the form that are sent',
@@ -142,6 +159,18 @@ export const formMistakes = listMistakes('form', { ...asSent, split: splitForm }
   ...rewritings,
   ...listEncodings(asSent),
 ]);
+
+/** Two mistakes at once: parameters that are written again, and in another order. */
+const rewritten: readonly Row[] = listPairs([
+  ...listEncoders((name) => `the parameters{of} were written again as by ${name}`, {
+    write: joinWith('=', '&'),
+  }),
+  ['the parameters{of} were decoded', { decode: decodeForm, write: joinWith('=', '&') }],
+  areSorted,
+  ['the parameters{of} were not sorted', { order: all }],
+]);
+export const furtherFormMistakes = listMistakes('form', ofForm, rewritten);
+export const furtherQueryForms = listMistakes('query', asSent, rewritten);
 
 /** Returns the mistakes in the encoding of parameters that are encoded again, of one place or of several. */
 export function listEncodingMistakes(name: string | undefined, steps: Steps): readonly TextMistake[] {
@@ -177,6 +206,9 @@ export const twilioMistakes = listMistakes('form', ofTwilio, [
   ...twilioRows,
   asObjects,
   ...listEncoders((name) => `the parameters{of} were percent-encoded as by ${name}: {instead}`),
+  ...listEncoders((name) => `the parameters{of} were joined with "=" and "&", and encoded as by ${name}`, {
+    write: joinWith('=', '&'),
+  }),
   ...rewritings.slice(0, -1),
 ]);
 

@@ -31,6 +31,10 @@ const methodMistakes: readonly Mistake[] = [
   ['the method was signed in lower case', (method) => method.toLowerCase()],
   ['the method was signed in upper case', (method) => method.toUpperCase()],
   [
+    'the method was signed with a capital letter at its beginning: {signed}',
+    (method) => method.charAt(0).toUpperCase() + method.slice(1).toLowerCase(),
+  ],
+  [
     'the method of an override field was signed instead of that of the request line',
     (_, { request }) => readOverriddenMethod(request.headers),
   ],
@@ -86,6 +90,11 @@ const headerMistakes: readonly Mistake[] = [
   ['{part} was signed in quotes', (value) => `"${value}"`],
   ['{part} was signed as empty', () => ''],
   unset,
+  [
+    '{part} was signed as a number of characters; it is that of bytes',
+    (_, { header = '', content }) =>
+      header.toLowerCase() === 'content-length' ? String(Buffer.from(content).toString().length) : undefined,
+  ],
   [
     '{part} was changed after signing, by the client library or a proxy: {signed} was signed',
     (_, { header = '' }) => libraryValues.get(header.toLowerCase()),
@@ -163,6 +172,7 @@ const tokenMistakes: readonly Mistake[] = [
     ],
   ],
   ['{part} was signed in quotes', (value) => `"${value}"`],
+  ['{part} was signed without its prefix', (value) => value.replace(/^[A-Za-z]{2,8}_/, '')],
   unset,
 ];
 
@@ -192,6 +202,7 @@ function listNotations(value: string): string[] | undefined {
   return [
     ...numberNotations.map((write) => write(value)),
     ...scaled.flatMap((n) => [String(n), n.toFixed(2)]),
+    value.replace('.', ','),
   ];
 }
 

@@ -1,9 +1,9 @@
 // Mistakes in a query: in the order, the form and the number of its parameters.
-import { splitTarget } from '../../http/target.ts';
+import { findQuery, splitTarget } from '../../http/target.ts';
 import { sortQuery } from '../declared/message.ts';
 import { escapedQueryMistakes, escapeMistakes, inLowerCase } from './escapes.ts';
 import { embedMistakes, type Facts, type Mistake } from './mistake.ts';
-import { queryEncodings, queryForms } from './parameters.ts';
+import { furtherQueryForms, queryEncodings, queryForms } from './parameters.ts';
 import { addUnsent, unsent } from './unsent.ts';
 
 /** Returns a query with the parameters that were sent and are not signed, without their values: at their end, and sorted. */
@@ -46,7 +46,11 @@ export const queryMistakes: readonly Mistake[] = [
 ];
 
 /** The mistakes in a query that are tried last, because they are many. */
-export const furtherQueryMistakes: readonly Mistake[] = [[unsent, addUnsent]];
+export const furtherQueryMistakes: readonly Mistake[] = [
+  ...furtherQueryForms,
+  ...furtherQueryForms.map(([hint, values]): Mistake => [hint, (_, { target }) => values(findQuery(target))]),
+  [unsent, addUnsent],
+];
 
 /** The mistakes in a query with its question mark, which stands alone if there is no query. */
 export const searchMistakes: readonly Mistake[] = [

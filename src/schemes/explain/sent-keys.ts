@@ -23,6 +23,11 @@ const changes: readonly KeyChange[] = [
   ['sent in quotes', (sent) => (isInQuotes(sent) ? sent.slice(1, -1) : undefined)],
   ['sent with a word before it', (sent) => sent.replace(word, '')],
   ['sent with a word before it', (sent) => sent.replace(word, '').replace(word, '')],
+  ['sent with a word before it, in quotes', (sent) => /^"(.*)"$/s.exec(sent.replace(word, ''))?.[1]],
+  [
+    "sent in the notation of bytes in Python; decode them to text (b'…')",
+    (sent) => /^b'(.*)'$/s.exec(sent)?.[1],
+  ],
   ['sent with white space or a line feed', (sent) => sent.trim().replace(/\\[nr]$|%0[AD]$/i, '')],
   ['percent-encoded', (sent) => decodeEscapes(sent)],
   ['percent-encoded twice', (sent) => decodeEscapes(decodeEscapes(sent))],

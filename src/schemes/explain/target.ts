@@ -19,6 +19,10 @@ const pathForms: readonly Mistake[] = [
     (path) => (path.startsWith('/') ? `/${path}` : undefined),
   ],
   ['{part} was signed without its leading slash', (path) => path.replace(/^\//, '')],
+  [
+    'the parameters of the segments of the path were left out: all after ";"',
+    (path) => path.replace(/;[^/]*/g, ''),
+  ],
 ];
 
 /** The mistakes of a proxy that changes the target, and does not change the signature. */
@@ -68,6 +72,12 @@ function removeSegments(target: string): string[] {
   return removed;
 }
 
+/** The mistakes in a "?" without a query. */
+const loneMarks: readonly Mistake[] = [
+  ['a "?" without a query was signed', (target) => (target.includes('?') ? undefined : `${target}?`)],
+  ['a "?" without a query was not signed', (target) => target.replace(/\?$/, '')],
+];
+
 /** The mistakes in a path. */
 export const pathMistakes: readonly Mistake[] = [
   ['the query was signed with the path', (_, { target }) => target],
@@ -78,6 +88,7 @@ export const pathMistakes: readonly Mistake[] = [
   ...pathForms,
   ['the path "/" was signed in place of the path sent', () => '/'],
   ['the path was left out', () => ''],
+  ...loneMarks,
   inLowerCase,
 ];
 
@@ -97,12 +108,6 @@ const fragmentSigned =
 function addFragments(target: string): string[] {
   return ['#', '#/', '#!', '#top', '#fragment', '#frag', '#section', '#anchor'].map((each) => target + each);
 }
-
-/** The mistakes in a "?" without a query. */
-const loneMarks: readonly Mistake[] = [
-  ['a "?" without a query was signed', (target) => (target.includes('?') ? undefined : `${target}?`)],
-  ['a "?" without a query was not signed', (target) => target.replace(/\?$/, '')],
-];
 
 /** The mistakes in a target. */
 export const targetMistakes: readonly Mistake[] = [
@@ -180,8 +185,29 @@ export const furtherTargetMistakes: readonly Mistake[] = [
   ...furtherPathMistakes,
 ];
 
+/** The mistakes in the origin of a URL that are tried together with one in the target. */
+const originMistakes: readonly (readonly [hint: string, change: (origin: string) => string])[] = [
+  ['https was signed, but the request arrived over http', (origin) => origin.replace(/^http:/, 'https:')],
+  ['http was signed, but the request arrived over https', (origin) => origin.replace(/^https:/, 'http:')],
+  ['only the target was signed, without scheme and host', () => ''],
+  ['the scheme was left out', (origin) => origin.replace(/^https?:\/\//, '')],
+  ['the host was signed without its port', (origin) => origin.replace(/:\d+$/, '')],
+];
+
+/** The mistakes in a target whose hints do not compare it with the URL. */
+const alsoInTarget: readonly Mistake[] = targetMistakes
+  .filter((mistake) => !addedHosts.includes(mistake))
+  .map(([hint, values]): Mistake => [hint.replace(': {instead}', ''), values])
+  .filter(([hint]) => !/\{(?!part\})/.test(hint));
+
 /** The mistakes in a URL that are tried last. */
 export const furtherUrlMistakes: readonly Mistake[] = [
+  ...originMistakes.flatMap(([hint, change]) =>
+    embedMistakes(alsoInTarget, (url) => {
+      const [origin, target] = splitUrlTarget(url);
+      return [change(origin), target, ''];
+    }).map(([also, values]): Mistake => [`${hint}; and ${also}`, values]),
+  ),
   ...embedMistakes(furtherHostMistakes, splitUrlHost),
   ...embedMistakes(furtherTargetMistakes, splitUrlTarget),
 ];
@@ -196,7 +222,7 @@ const baseSegments =
   notifications auth oauth identity account accounts user users tenant tenants org orgs team teams project projects workspace company
   payment payments pay billing checkout invoice invoices order orders shop store catalog catalogue product products inventory stock
   warehouse wms erp crm pos erp-api shipping logistics delivery search report reports data files media storage cms content blog news
-  articles graphql rpc json xml soap odata eu us de uk en int ext pub other upstream downstream origin`.split(
+  articles graphql rpc json xml soap odata wp-json eu us de uk en int ext pub other upstream downstream origin`.split(
     /\s+/,
   );
 

@@ -66,7 +66,14 @@ export const timeMistakes: readonly Mistake[] = [
   ['the value of Date was signed instead of {part}', (_, { request }) => request.headers.get('date')],
   ['{part} was signed in another letter case', (value) => [value.toLowerCase(), value.toUpperCase()]],
   ['{part} was signed in quotes', (value) => `"${value}"`],
+  [
+    'a name was signed in front of {part}: {signed}',
+    (value) => timeNames.flatMap((name) => ['=', ':', ': '].map((separator) => name + separator + value)),
+  ],
 ];
+
+/** The names that clients sign with a time: those of elements of a signature, and of fields. */
+const timeNames = ['t', 'ts', 'timestamp', 'date', 'Date', 'time'];
 
 /** The mistakes in a time that are tried last, because they are many. */
 export const furtherTimeMistakes: readonly Mistake[] = [
@@ -84,7 +91,35 @@ export const furtherTimeMistakes: readonly Mistake[] = [
         ? Array.from({ length: 1000 }, (_, ms) => value + String(ms).padStart(3, '0'))
         : undefined,
   ],
+  [
+    '{part} was signed with a fraction of a second, and sent without it',
+    (value) => listMilliseconds(value).map((time) => String(time / 1000)),
+  ],
+  [
+    '{part} was signed in ISO 8601 format, and sent in seconds',
+    (value) => listMilliseconds(value).map((time) => new Date(time).toISOString()),
+  ],
+  [
+    '{part} was signed in another time zone than it was sent in: {signed}',
+    (value) => {
+      const time = /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
+      return Number.isNaN(time) ? undefined : bothWays(quarters).map((offset) => formatLocal(time, offset));
+    },
+  ],
 ];
+
+/** Returns the milliseconds of a second that a text of ten digits names. */
+function listMilliseconds(value: string): number[] {
+  if (!/^\d{10}$/.test(value)) return [];
+  return Array.from({ length: 1000 }, (_, ms) => Number(value) * 1000 + ms);
+}
+
+/** Formats a time with the offset (ms) of a time zone: `2026-05-20T12:30:15+02:00`. */
+function formatLocal(time: number, offset: number): string {
+  const [local = ''] = new Date(time + offset).toISOString().split('.');
+  const size = new Date(Math.abs(offset)).toISOString().slice(11, 16);
+  return `${local}${offset < 0 ? '-' : '+'}${size}`;
+}
 
 const second = 1000;
 const hour = 3_600_000;

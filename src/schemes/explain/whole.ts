@@ -1,8 +1,10 @@
 // Mistakes in a message as a whole: its ends, its separators, and parts that are missing, added or in another order.
 import { createHash } from 'node:crypto';
 import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
+import { escapeOctet } from '../../http/syntax/percent.ts';
 import { messageBytes, octetsOfPiece, type Part, type Piece } from '../message.ts';
 import type { MessageMistake } from '../scheme.ts';
+import { listValues, readJsonNode, writeUsualJson } from './json-writers.ts';
 import { separators } from './lines.ts';
 import { type Facts, formatLabel, permutations } from './mistake.ts';
 
@@ -32,6 +34,30 @@ const wholes: readonly (readonly [hint: string, change: (message: string) => Pie
   ['the message was signed without the white space around it', (message) => message.trim()],
   ['nothing was signed: the message was empty', () => ''],
   [
+    'the whole message was encoded in Latin-1 instead of UTF-8',
+    (message) => (isAscii(message) ? message : replaceInvalidUtf8(message)),
+  ],
+  [
+    'characters other than ASCII were replaced by "?" before the message was signed',
+    (message) => replaceInvalidUtf8(message).replace(/[^\0-\x7f]/g, '?'),
+  ],
+  [
+    'the whole message was decoded as Latin-1 and encoded as UTF-8 before it was signed',
+    (message) => toOctets(message),
+  ],
+  [
+    'characters other than ASCII were escaped as in JSON (\\uXXXX) before the message was signed',
+    (message) =>
+      replaceInvalidUtf8(message).replace(
+        /[^\0-\x7f]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      ),
+  ],
+  [
+    'characters other than ASCII were percent-encoded before the message was signed',
+    (message) => message.replace(/[^\0-\x7f]/g, escapeOctet),
+  ],
+  [
     'the message was signed with the two characters \\n for each line feed',
     (message) => message.replaceAll('\n', '\\n'),
   ],
@@ -44,10 +70,14 @@ const wholes: readonly (readonly [hint: string, change: (message: string) => Pie
 
 /** Returns the message in the other of the forms NFC and NFD (Unicode Standard Annex 15). */
 function otherForm(message: string): string {
-  if (/^[\0-\x7f]*$/.test(message)) return message;
+  if (isAscii(message)) return message;
   const text = replaceInvalidUtf8(message);
   const composed = text.normalize('NFC');
   return toOctets(composed === text ? text.normalize('NFD') : composed);
+}
+
+function isAscii(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text);
 }
 
 const ends: readonly (readonly [hint: string, end: string])[] = [
@@ -69,7 +99,7 @@ export function endMistakes(message: Buffer, parts: readonly Part[]): MessageMis
   ];
 }
 
-const usualSeparators = ['.', ':', '|', '&', '+', ',', ';', '-', '_', '/', '?'];
+const usualSeparators = ['.', ':', '|', '&', '+', ',', ';', '-', '_', '/', '?', '='];
 
 /** Returns messages that were changed as a whole. */
 export function wholeMistakes(message: Buffer): MessageMistake[] {
@@ -121,12 +151,28 @@ export function omissions(parts: readonly Part[], assemble: Assemble): MessageMi
   return [...omitted, ...alone];
 }
 
+/** Returns messages without two parts that stand side by side, and the text beside them. */
+export function doubleOmissions(parts: readonly Part[], assemble: Assemble): MessageMistake[] {
+  return parts.flatMap((part, at): MessageMistake[] => {
+    const next = parts[at + 2];
+    if (part.kind === 'text' || parts[at + 1]?.kind !== 'text' || next === undefined) return [];
+    const hint = `${formatLabel(part)} and ${formatLabel(next)} were left out of the message`;
+    return [at, at - 1].map((from) => ({
+      hint,
+      message: messageBytes(assemble(parts.filter((_, place) => place < from || place >= from + 4))),
+    }));
+  });
+}
+
 /** Returns messages whose inner text is replaced by another separator, or that have a separator between all parts. */
 export function separatorMistakes(parts: readonly Part[], assemble: Assemble): MessageMistake[] {
   const last = parts.length - 1;
   const values = parts.filter(({ kind }) => kind !== 'text');
   if (values.length < 2) return [];
-  return separators.flatMap(([name, separator]): MessageMistake[] => {
+  const own = findSeparator(parts);
+  const spaced =
+    own === '' ? [] : [`${own} `, ` ${own} `].map((each) => [JSON.stringify(each), each] as const);
+  return [...separators, ...spaced].flatMap(([name, separator]): MessageMistake[] => {
     const text: Part = { kind: 'text', name: '', value: separator };
     const hint = `the parts were joined with ${name}`;
     const replaced = parts.map((part, at) => (part.kind === 'text' && at > 0 && at < last ? text : part));
@@ -145,13 +191,14 @@ export function separatorMistakes(parts: readonly Part[], assemble: Assemble): M
   });
 }
 
-/** Yields messages whose fixed text has another version: "v1:" for "v0:". */
+/** Yields messages whose fixed text has another version, "v1:" for "v0:", or another character at its end, "v0=". */
 export function* versionMistakes(parts: readonly Part[], assemble: Assemble): Generator<MessageMistake> {
   for (const [at, part] of parts.entries()) {
     const text = octetsOfPiece(part.value);
     if (part.kind !== 'text' || !/[A-Za-z]\d/.test(text)) continue;
-    for (const version of ['0', '1', '2', '3']) {
-      const value = text.replace(/(?<=[A-Za-z])\d+/, version);
+    const versions = ['0', '1', '2', '3'].map((version) => text.replace(/(?<=[A-Za-z])\d+/, version));
+    const endings = usualSeparators.map((separator) => text.replace(/[^A-Za-z0-9]$/, separator));
+    for (const value of [...versions, ...endings]) {
       const hint = `the text ${JSON.stringify(text)} was signed as ${JSON.stringify(value)}`;
       yield { hint, message: messageBytes(assemble(parts.with(at, { ...part, value }))) };
     }
@@ -197,6 +244,59 @@ function describeOrder(parts: readonly Part[], places: readonly number[], order:
   return moved.length === 2 ? `${findName(moved[0])} and ${findName(moved[1])} were swapped; ${all}` : all;
 }
 
+/** The texts that clients write between members of JSON, and between a name and its value. */
+const memberSeparators = ['&', ',', '|', ';', '\n', ''];
+const nameSeparators = ['=', ':', ''];
+
+/** Yields messages of clients that sign members of JSON otherwise: with their names, sorted, or the whole content. */
+export function* memberMistakes(
+  parts: readonly Part[],
+  content: Uint8Array,
+  assemble: Assemble,
+): Generator<MessageMistake> {
+  const members = parts.filter(({ name }) => name.startsWith('json:'));
+  if (members.length === 0 || parts.some(({ kind }) => kind === 'content' || kind === 'digest')) return;
+  for (const signed of [content, ...listTopValues(content)])
+    yield {
+      hint: 'the content was signed, or the value of one of its members, instead of the members of the message',
+      message: messageBytes([octetsOf(signed)]),
+    };
+  const own = findSeparator(parts);
+  const pairs = members.map(({ name, value }) => [name.replace(/^.*\//s, ''), octetsOfPiece(value)] as const);
+  const sorted = pairs.toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const wholes = [pairs, sorted].flatMap((list) =>
+    [own, ...memberSeparators].flatMap((outer) => [
+      ...nameSeparators.map((inner) => [named, list.map((pair) => pair.join(inner)).join(outer)] as const),
+      [named, [...list.map(([name]) => name), ...list.map(([, value]) => value)].join(outer)] as const,
+      [
+        'the members were sorted by name before they were signed',
+        list.map(([, value]) => value).join(outer),
+      ] as const,
+    ]),
+  );
+  const first = parts.findIndex((part) => members.includes(part));
+  const last = parts.findLastIndex((part) => members.includes(part));
+  for (const [hint, value] of wholes) {
+    const all: Part = { kind: 'other', name: 'members', value };
+    yield {
+      hint,
+      message: messageBytes(assemble([...parts.slice(0, first), all, ...parts.slice(last + 1)])),
+    };
+  }
+}
+
+const named = 'the names of the members were signed with their values';
+
+/** Returns the values of the members of content that is a JSON object, and of theirs, as they are usually written. */
+function listTopValues(content: Uint8Array): readonly Buffer[] {
+  const node = readJsonNode(octetsOf(content));
+  const top = node === undefined ? [] : listValues(node);
+  return [...top, ...top.flatMap(listValues)]
+    .filter(({ kind }) => kind === 'object' || kind === 'array')
+    .flatMap((value) => [...writeUsualJson(value)])
+    .map((text) => bytesOf(text));
+}
+
 /** The texts that clients write between parts, where the message has none. */
 const joints = ['', '.', ':', '\n', '|', '&', '-', ' '];
 
@@ -213,6 +313,7 @@ export function* additions(
   const own = new Set(parts.map(({ value }) => octetsOfPiece(value)));
   const values = parts.filter(({ kind }) => kind !== 'text');
   const texts = values.length > 1 ? [findSeparator(parts)] : joints;
+  const ends = new Set([...joints, '?']);
   for (const [what, value] of listOthers(facts, user)) {
     if (value === undefined || value === '' || own.has(value)) continue;
     const added: Part = { kind: 'other', name: what, value };
@@ -222,6 +323,11 @@ export function* additions(
         const joined = joinParts(values.toSpliced(at, 0, added), { kind: 'text', name: '', value: text });
         yield { hint, message: messageBytes(assemble(joined)) };
       }
+    for (const value of ends) {
+      const text: Part = { kind: 'text', name: '', value };
+      yield { hint, message: messageBytes(assemble([added, text, ...parts])) };
+      yield { hint, message: messageBytes(assemble([...parts, text, added])) };
+    }
   }
 }
 
@@ -235,7 +341,7 @@ function listOthers(
   const [path = ''] = target.split('?');
   const times = fields.raw
     .filter((_, at) => at % 2 === 0)
-    .filter((name) => /^(?!host$).*(?:time|date|nonce|id)/i.test(name))
+    .filter((name) => /^(?!host$).*(?:time|date|nonce|id|digest|md5|sha256)/i.test(name))
     .slice(0, maxAdded);
   return [
     ['the user', toOctets(user)],
