@@ -201,7 +201,7 @@ async function accessibilityProblems(page: Page, rules: string): Promise<string[
   // Evaluated by the debugger, which the policy of the page does not concern.
   if (!(await page.evaluate<boolean>(`typeof axe === 'object'`)))
     await page.evaluate(`${readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')}; undefined`);
-  return page.evaluate(`axe.run({ ${rules} }).then(({ violations }) =>
+  return page.evaluate(`axe.run({ ${rules}, resultTypes: ['violations'], selectors: false }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`);
 }
 
