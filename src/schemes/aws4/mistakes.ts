@@ -277,15 +277,6 @@ export function keyMistakes(secret: Buffer, scope: Scope): (readonly [hint: stri
           deriveKey(prepareSecret(secret), { ...scope, date: other }),
         ] as const,
     ),
-    ...[['region', regions, 1] as const, ['service', services, 2] as const].flatMap(([what, others, at]) =>
-      others.map(
-        (other) =>
-          [
-            `the signing key was derived with the ${what} ${other}, and the scope has ${steps[at]}`,
-            chain(prefixed, steps.with(at, other)),
-          ] as const,
-      ),
-    ),
     [
       `the last step of the signing key is not ${scopeEnd}, in lower case`,
       chain(prefixed, steps.with(3, scopeEnd.toUpperCase())),
@@ -323,10 +314,6 @@ export function keyMistakes(secret: Buffer, scope: Scope): (readonly [hint: stri
     ),
   ];
 }
-
-/** Regions and services that examples name, with which clients derive a key for another one. */
-const regions = 'us-east-1 us-east-2 us-west-1 us-west-2 eu-west-1 eu-central-1 ap-southeast-1 us'.split(' ');
-const services = 's3 execute-api iam sts lambda es dynamodb apigateway aoss bedrock'.split(' ');
 
 /** Returns the days before and after, and another form of the date. */
 function otherDates(date: string): string[] {
