@@ -37,6 +37,7 @@ function* changeTimes({ now, window, lifetime, signRequest }: Forger): Generator
   const times: readonly (readonly [name: string, time: number])[] = [
     ['the date is a minute older than the window allows', now - lifetime - minute],
     ['the date is a minute further ahead than the window allows', now + window + minute],
+    ['the date is a day old', now - lifetime - day],
     ['the date is a day ahead', now + window + day],
     ['the date is in 1970', 0],
     ['the date is in the year 9999', Date.UTC(9999, 11, 31)],
