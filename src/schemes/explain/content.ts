@@ -2,8 +2,9 @@ import type { JsonNode } from '../../http/json.ts';
 // Mistakes in the content: other bytes were signed, or digested, than are sent.
 
 import { createHash } from 'node:crypto';
+import { formatCount } from '../../counted.ts';
 import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
-import { type DigestForm, messageBytes, type Piece } from '../message.ts';
+import { type DigestForm, messageBytes, octetsOfPiece, type Piece } from '../message.ts';
 import { describeUntried, selectLongest } from './budget.ts';
 import { parameterMistakes } from './content-parameters.ts';
 import {
@@ -381,8 +382,12 @@ export function explainDigest(
   sent: string,
   isLimited: boolean,
 ): string {
-  const cause = 'other content was hashed than was sent, or it was changed in transit';
-  if (content.length > selectLongest(isLimited))
-    return `${cause}; ${describeUntried('content', content.length)}`;
-  return findDigestMistake(form, content, sent) ?? cause;
+  const isTried = content.length <= selectLongest(isLimited);
+  const found = isTried ? findDigestMistake(form, content, sent) : undefined;
+  if (found !== undefined) return found;
+  const { hash, format } = form;
+  const shown = octetsOfPiece(format(createHash(hash).update(content).digest()));
+  const received = `the content that arrived has ${formatCount(content.length, 'byte')} and the digest ${hash} ${shown}`;
+  const cause = `other content was hashed than was sent, or it was changed in transit; ${received}`;
+  return isTried ? cause : `${cause}; ${describeUntried('content', content.length)}`;
 }

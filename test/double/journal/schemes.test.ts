@@ -124,7 +124,7 @@ test('the hint about different content has its digest, also if the expected dige
   };
   await double.fetch(target, { method: 'POST', headers, body: '{' });
   assert.match(
-    String(double.journal.last()?.problem?.hint),
+    String(double.journal.last()?.auth?.hint),
     /the content that arrived has 1 byte and the digest sha256 [0-9a-f]{64}$/,
   );
 });
