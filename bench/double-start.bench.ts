@@ -31,7 +31,6 @@ export const benchmark: Benchmark = {
     { key: 'left', label: 'resources left', unit: 'count' },
   ],
   rounds: 9,
-  shortRounds: 7,
   requirements: [
     { group: 'loading', contestant: plain, figure: 'first', atMost: 40e6 },
     { group: 'starting', contestant: plain, figure: 'first', atMost: 25e6 },

@@ -37,7 +37,6 @@ export const benchmark: Benchmark = {
     { key: 'cpu', label: 'CPU time until then', unit: 'ns' },
   ],
   rounds: 9,
-  shortRounds: 7,
   requirements: [{ contestant: ours, figure: 'answer', beside: yardstick, atMost: startBudget }],
   open(stage) {
     if (!existsSync(join(stage.root, 'dist/server.js'))) return 'dist/server.js is not built (npm run build)';

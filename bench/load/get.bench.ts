@@ -12,7 +12,6 @@ export const benchmark: Benchmark = {
   about:
     'An article is read from the store and written as XML for each request, over 64 keep-alive connections. For comparison, bare node:http sends the same bytes without reading the request, or `hello world`; other servers find the article and write it as JSON.',
   figures: loadFigures,
-  shortRounds: 7,
   requirements: [
     { contestant: ours, figure: 'cpu', beside: sameBytes, atMost: 1.1 },
     { contestant: ours, figure: 'cpu', beside: 'fastify', atMost: 1.05 },

@@ -12,7 +12,6 @@ export const benchmark: Benchmark = {
   about:
     'Basic, OAuth 1.0a (HMAC-SHA256, a nonce of its own for each request) and OAuth 2.0 bearer tokens are taken over TLS only. Bare node:https replies with the same bytes. Connections are kept, so no handshake is in the figures; the load is our own client.',
   figures: loadFigures,
-  shortRounds: 7,
   async open(stage) {
     const loader = await Loader.start(stage);
     const config = {

@@ -13,7 +13,6 @@ export const benchmark: Benchmark = {
   about:
     'An article in XML, signed with a nonce: verified, parsed, validated, stored and returned; in memory, and on disk with one sync for all waiting writes before the response. Bare node:http reads what is sent to its end and replies with the same bytes; verified by hand, it checks time, MAC and nonce, and still parses and stores nothing. The peers take JSON from anybody, keep it in memory and reply with it. The long form has hono too.',
   figures: loadFigures,
-  shortRounds: 7,
   requirements: [
     { group: 'POST', contestant: memory, figure: 'cpu', beside: sameBytes, atMost: 1.6 },
     { group: 'POST', contestant: memory, figure: 'cpu', beside: 'fastify', atMost: 1.05 },

@@ -11,7 +11,6 @@ export const benchmark: Benchmark = {
   about:
     'A signed GET: grammar, scope, canonical request, signature and date. For comparison: our own HMAC with a nonce over as many bytes, and two packages that sign, so that verifying means to sign again and to compare; they check no scope and find no unsigned header. Ours derives the signing key for each request. The packages keep derived keys: aws4 those of a thousand users, so that it derives one for each request of 2,000 users in turn.',
   figures: [...timeFigures],
-  shortRounds: 7,
   requirements: [
     { contestant: '@smithy/signature-v4, signed again', figure: 'cpu', beside: ours, atLeast: 1 },
     { contestant: 'aws4, signed again, of 2,000 users', figure: 'cpu', beside: ours, atLeast: 1 },

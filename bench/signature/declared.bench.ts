@@ -9,7 +9,6 @@ export const benchmark: Benchmark = {
   about:
     'The own scheme and a declared one with the same message; the presets of Stripe, Standard Webhooks and GitHub with content of 450 bytes, each beside the package of its provider.',
   figures: [...timeFigures],
-  shortRounds: 7,
   open(stage) {
     const contestants = Array.from(declaredPeers.keys(), (name) => {
       const shared = sharedPart(stage, { file: 'signature/part.ts', words: ['declared', name] });

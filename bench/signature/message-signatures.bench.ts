@@ -9,7 +9,6 @@ export const benchmark: Benchmark = {
   about:
     'Signature-Input, base, signature, date and nonce of a GET (RFC 9421), which covers method, authority, path and query, or these and three fields. For comparison: the own scheme with a message of the same length, `http-message-signatures`, and a bare `crypto.verify` of the same base for each algorithm; those of P-384 and RSA in the long form.',
   figures: [...timeFigures],
-  shortRounds: 7,
   open(stage) {
     const names = [...messagePeers.keys()].filter((name) => stage.full || !/p384|rsa/.test(name));
     const contestants = names.map((name) => {

@@ -21,7 +21,10 @@ function plain(path: string): Sample {
   let value: unknown;
   const before = measureHeld();
   const sample = timed(() => {
-    value = JSON.parse(text);
+    value = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
   });
   const resident = process.memoryUsage.rss();
   const held = measureHeld() - before;

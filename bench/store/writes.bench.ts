@@ -27,7 +27,6 @@ export const benchmark: Benchmark = {
     { key: 'disk', label: 'on disk', unit: 'bytes' },
     { key: 'resident', label: 'memory', unit: 'bytes' },
   ],
-  shortRounds: 7,
   requirements: [
     requirement('64 writers', 'better-sqlite3 grouped', 0.9),
     requirement('64 writers', 'better-sqlite3', 10),
