@@ -278,7 +278,6 @@ export const writings: readonly Row[] = [
       write: (pairs: Pairs) => [pairs.map(textOf).join(outer)],
     })),
   ],
-  ['a separator was signed in front of the parameters{of}', { write: (pairs) => [`&${writeQuery(pairs)}`] }],
   ['only the names{of} were signed', { write: (pairs) => [pairs.map(nameOf).join('')] }],
   [
     '"&" between the parameters{of} was escaped for HTML',
