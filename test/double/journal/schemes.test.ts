@@ -158,3 +158,15 @@ test('the refusal of a key mentions a user only if the request names one', async
     assert.equal(double.journal.last()?.problem?.detail, detail);
   }
 });
+
+test('the hint at a separator between a query and a form does not blame the form', async () => {
+  await using double = await startDouble({
+    ...options,
+    schemes: { joined: { message: '{query}{body}', signature: { field: 'X-Signature' }, user: 'ann' } },
+  });
+  const [query, body] = ['symbol=BTC', 'side=BUY'];
+  const digest = createHmac('sha256', secret).update(`${query}&${body}`).digest('hex');
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'X-Signature': digest };
+  await double.fetch(`/articles?${query}`, { method: 'POST', headers, body });
+  assert.match(String(double.journal.last()?.auth?.hint), /the parts were joined with "&"/);
+});
