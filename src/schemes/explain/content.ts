@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { formatCount } from '../../counted.ts';
 import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
 import { type DigestForm, messageBytes, octetsOfPiece, type Piece } from '../message.ts';
-import { describeUntried, selectLongest } from './budget.ts';
+import { describeUntried, ExplanationBudget, makingTime, selectLongest, verificationTime } from './budget.ts';
 import { parameterMistakes } from './content-parameters.ts';
 import {
   listPrinted,
@@ -364,10 +364,16 @@ export function* digestMistakes({ hash, format }: DigestForm, sent: Uint8Array):
       yield [`${other.toUpperCase()} was used for the digest of the content`, digestOf(other, content)];
 }
 
-/** Returns the mistake behind a digest that the content does not have; undefined if none is recognized. */
-export function findDigestMistake(form: DigestForm, content: Uint8Array, sent: string): string | undefined {
+/** Returns the mistake behind a digest that the content does not have; undefined if none is recognized within the time. */
+export function findDigestMistake(
+  form: DigestForm,
+  content: Uint8Array,
+  sent: string,
+  budget = new ExplanationBudget(Number.POSITIVE_INFINITY),
+): string | undefined {
+  const time = verificationTime('secret', content.length) + makingTime(octetsOf(content));
   for (const mistakes of [digestMistakes, furtherDigestMistakes])
-    for (const [hint, value] of mistakes(form, content)) if (value === sent) return hint;
+    for (const [hint, value] of budget.limit(time, mistakes(form, content))) if (value === sent) return hint;
   return undefined;
 }
 
@@ -383,7 +389,8 @@ export function explainDigest(
   isLimited: boolean,
 ): string {
   const isTried = content.length <= selectLongest(isLimited);
-  const found = isTried ? findDigestMistake(form, content, sent) : undefined;
+  const budget = isLimited ? new ExplanationBudget() : undefined;
+  const found = isTried ? findDigestMistake(form, content, sent, budget) : undefined;
   if (found !== undefined) return found;
   const { hash, format } = form;
   const shown = octetsOfPiece(format(createHash(hash).update(content).digest()));
